@@ -1,0 +1,19 @@
+"""What holds for every test: how hard hypothesis looks.
+
+`dev` looks in new places on each run. `ci` looks in the same places each time, so that a red
+build is about the change and not about luck. `deep` is for a quiet hour.
+Choose with HYPOTHESIS_PROFILE; CI=true chooses `ci`.
+"""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+# A shared machine stalls now and then: slowness of one example says nothing about our code.
+settings.register_profile("dev", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("ci", parent=settings.get_profile("dev"), derandomize=True)
+settings.register_profile("deep", parent=settings.get_profile("dev"), max_examples=5_000)
+_DEFAULT = "ci" if os.environ.get("CI") else "dev"
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", _DEFAULT))
