@@ -1,0 +1,1 @@
+"""The agent as its author and its caller see it: define one, run it, resume it."""
