@@ -32,6 +32,7 @@ from agent_core.thread.events import (
     ThreadFinished,
     ToolFailed,
 )
+from agent_core.thread.fold import fold
 from agent_core.thread.questions import CallKey, QuestionId
 from agent_core.thread.state import Call, ThreadState
 from agent_core.thread.steps import (
@@ -110,7 +111,7 @@ class Run:
                     await undo(self._definition, self._state, call, self._world)
                 )
             case Finish():
-                await self._append_now(self._last_events())
+                await self._append_now(self._last_events(self._state))
             case never:
                 assert_never(never)
 
@@ -133,9 +134,25 @@ class Run:
             if self._stopped():
                 return  # a pause came with the reply: the model is asked again afterwards
             overtaken = self._state.seq != looked_at
+            reply = seen_upto(events, looked_at) if overtaken else events
             with suppress(Overtaken):
-                await self._append_now(seen_upto(events, looked_at) if overtaken else events)
+                await self._append_now([*reply, *self._at_once(reply)])
                 return
+
+    def _at_once(self, reply: list[Event]) -> list[Event]:
+        """Give what follows from a reply with nothing run: one commit in place of two.
+
+        Starting a tool doesn't: a pause, or a crash, may stand between its choice and its run.
+        """
+        after = fold(reply, onto=self._state)
+        match next_step(after, self._running.keys()):
+            case RunCalls(calls):
+                decided = self._decided(after, calls, admit)
+                return [one for one in decided if not isinstance(one, Admitted)]
+            case Finish():
+                return self._last_events(after)
+            case _:
+                return []
 
     async def _unless_stopped(self, turn: asyncio.Task[list[Event]]) -> list[Event]:
         """Give the model's turn, or nothing if the thread was paused, cancelled or halted."""
@@ -152,10 +169,7 @@ class Run:
     # Tools
 
     async def _start(self, calls: tuple[Call, ...], decide: _Decide) -> None:
-        now = self._world.now()
-        decided = [
-            decide(self._definition, self._state, call, now, self._new_question) for call in calls
-        ]
+        decided = self._decided(self._state, calls, decide)
         await self._append_now(
             [one.started if isinstance(one, Admitted) else one for one in decided]
         )
@@ -163,6 +177,12 @@ class Run:
         for one in decided:
             if isinstance(one, Admitted):
                 self._run_tool(one)
+
+    def _decided(
+        self, state: ThreadState, calls: tuple[Call, ...], decide: _Decide
+    ) -> list[Admission]:
+        now = self._world.now()
+        return [decide(self._definition, state, call, now, self._new_question) for call in calls]
 
     def _run_tool(self, admitted: Admitted) -> None:
         run = prepare(
@@ -209,12 +229,12 @@ class Run:
     def _new_question(self) -> QuestionId:
         return fresh_question_id(self._world, self._state)
 
-    def _last_events(self) -> list[Event]:
+    def _last_events(self, state: ThreadState) -> list[Event]:
         now = self._world.now()
-        if not self._state.stopping:
+        if not state.stopping:
             return [ThreadFinished(at=now)]
-        result = self._state.last_words() or f"Stopped: {self._state.stopping}."
-        return commands.close(self._state, at=now, withdraw_open=True, result=result)
+        result = state.last_words() or f"Stopped: {state.stopping}."
+        return commands.close(state, at=now, withdraw_open=True, result=result)
 
     # Notes
 

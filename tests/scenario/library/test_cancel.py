@@ -323,7 +323,7 @@ async def test_what_failed_without_effect_was_denied_or_never_ran_is_not_undone(
     async def waiting() -> str:
         return "never"
 
-    @tool(compensate=compensation("timed_out"), timeout=0.01)
+    @tool(compensate=compensation("timed_out"), timeout=0.3)
     async def timed_out() -> str:
         await asyncio.Event().wait()
         return "never"
@@ -349,7 +349,7 @@ async def test_without_a_result_a_compensation_gets_none_in_its_place() -> None:
     def unpay(result: object) -> None:
         given.append(result)
 
-    @tool(compensate=unpay, timeout=0.01)
+    @tool(compensate=unpay, timeout=0.3)
     async def pay() -> str:
         await asyncio.Event().wait()
         return "never"

@@ -294,7 +294,7 @@ async def test_a_tool_may_clean_up_when_it_pauses() -> None:
 async def test_a_time_limit_does_not_count_the_wait_for_people() -> None:
     """The limit is on the tool's own work; a pause ends its run."""
 
-    @tool(timeout=0.05)
+    @tool(timeout=5)
     async def ask(ctx: ToolContext) -> str:
         return str(await ctx.ask("Well?"))
 

@@ -113,7 +113,7 @@ async def test_a_message_that_comes_just_before_the_end_is_seen_first() -> None:
 
     log = await worker.run()
 
-    assert log[-3:] == ["MessageReceived", "ModelReplied", "ThreadFinished"]
+    assert log[-4:] == ["MessageReceived", "ModelReplied", "ModelReplied", "ThreadFinished"]
     assert worker.model.requests[-1].messages[-1]["content"] == "wait!"
 
 
@@ -158,7 +158,7 @@ async def test_a_message_that_comes_just_before_a_question_is_asked_changes_noth
 
     log = await worker.run()
 
-    assert log == ["ModelReplied", "MessageReceived", "QuestionAsked"]
+    assert log == ["MessageReceived", "ModelReplied", "QuestionAsked"]
 
 
 async def test_an_approval_that_comes_just_as_others_are_decided_lets_the_tool_run() -> None:
