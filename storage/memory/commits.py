@@ -1,0 +1,144 @@
+"""One write to the twin: everything is checked before anything changes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from agent_core.loop.journal import Overtaken
+from storage.errors import Fenced, IdTaken, ThreadKeyTaken, UnknownThread
+from storage.memory.tables import MemoryTables
+from storage.texts import Written, read_object
+from storage.values import (
+    Commit,
+    CommitResult,
+    Committed,
+    Delivery,
+    Duplicate,
+    InboxRecord,
+    Keep,
+    QuestionRow,
+    ThreadRow,
+)
+
+
+def write(tables: MemoryTables, commit: Commit, texts: Written) -> CommitResult:
+    """Write all of it or nothing."""
+    first = _first_copy(tables, commit)
+    if first is not None:
+        return Duplicate(first)
+    before = _checked(tables, commit)
+    _check_ids(tables, commit)
+    row = _row_after(before, commit, texts)
+    tables.threads[commit.thread] = row
+    tables.events.setdefault(commit.thread, []).extend(texts.events)
+    _write_questions(tables, commit, texts)
+    _write_deliveries(tables, row, texts)
+    if commit.inbox is not None:
+        record = InboxRecord(commit.thread, row.seq, commit.inbox.digest)
+        name = (commit.inbox.source, commit.inbox.key)
+        tables.inbox[name] = (record, commit.inbox.expires_at)
+    return Committed(row.seq)
+
+
+def _first_copy(tables: MemoryTables, commit: Commit) -> InboxRecord | None:
+    if commit.inbox is None:
+        return None
+    record, expires_at = tables.inbox.get((commit.inbox.source, commit.inbox.key), (None, None))
+    if expires_at is not None and expires_at <= commit.now:
+        return None
+    return record
+
+
+def _checked(tables: MemoryTables, commit: Commit) -> ThreadRow:
+    """Give the row as it is before the commit, if the commit's conditions hold."""
+    row = tables.threads.get(commit.thread)
+    if row is None:
+        row = _new_row(tables, commit)
+    elif commit.create is not None:
+        raise Overtaken
+    if commit.seen is not None and commit.seen != row.seq:
+        raise Overtaken
+    if commit.epoch is not None and (commit.epoch != row.epoch or row.lease_until is None):
+        raise Fenced(f"the lease of epoch {commit.epoch} on thread {commit.thread} is gone")
+    return row
+
+
+def _new_row(tables: MemoryTables, commit: Commit) -> ThreadRow:
+    new = commit.create
+    if new is None:
+        raise UnknownThread(f"there is no thread {commit.thread}")
+    if new.thread_key and any(
+        (new.agent, new.thread_key) == (row.agent, row.thread_key)
+        for row in tables.threads.values()
+    ):
+        raise ThreadKeyTaken(f"agent {new.agent} has a thread of key {new.thread_key!r}")
+    return ThreadRow(
+        id=commit.thread,
+        agent=new.agent,
+        status="running",
+        origin=new.origin,
+        requester=new.requester,
+        thread_key=new.thread_key,
+        seq=0,
+        handled_seq=0,
+        wake_at=None,
+        lease_until=None,
+        epoch=0,
+        summary={},
+        created_at=commit.now,
+        updated_at=commit.now,
+    )
+
+
+def _check_ids(tables: MemoryTables, commit: Commit) -> None:
+    for question in commit.questions:
+        there = tables.questions.get(question.id)
+        if there is not None and there.thread != commit.thread:
+            raise IdTaken(f"question {question.id} was asked in another thread")
+    ids = [delivery.id for delivery in commit.deliveries]
+    for delivery in ids:
+        if delivery in tables.deliveries or ids.count(delivery) > 1:
+            raise IdTaken(f"there is a delivery {delivery} already")
+
+
+def _row_after(row: ThreadRow, commit: Commit, texts: Written) -> ThreadRow:
+    wake_at = row.wake_at if isinstance(commit.wake_at, Keep) else commit.wake_at
+    return replace(
+        row,
+        seq=row.seq + len(texts.events),
+        status=commit.status or row.status,
+        summary=row.summary if texts.summary is None else read_object(texts.summary),
+        wake_at=wake_at,
+        updated_at=commit.now,
+    )
+
+
+def _write_questions(tables: MemoryTables, commit: Commit, texts: Written) -> None:
+    for question in texts.questions:
+        tables.questions[question.id] = QuestionRow(
+            id=question.id,
+            thread=commit.thread,
+            status=question.status,
+            asked_at=question.asked_at,
+            expires_at=question.expires_at,
+            body=read_object(question.body),
+        )
+
+
+def _write_deliveries(tables: MemoryTables, row: ThreadRow, texts: Written) -> None:
+    for delivery in texts.deliveries:
+        tables.deliveries[delivery.id] = Delivery(
+            id=delivery.id,
+            thread=row.id,
+            seq=row.seq,
+            address=delivery.address,
+            body=read_object(delivery.body),
+            question=delivery.question,
+            status="pending",
+            due_at=delivery.due_at,
+            lease_until=None,
+            epoch=0,
+            attempts=0,
+            receipt=None,
+            error="",
+        )

@@ -1,0 +1,276 @@
+"""The twin itself: the protocol over dictionaries. Nothing here waits, so nothing comes between."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
+
+from agent_core.json_values import JsonObject
+from agent_core.thread.events import Event, Millis, ThreadId
+from agent_core.thread.questions import QuestionId
+from storage.errors import IdTaken, StoreUnreachable, UnknownThread
+from storage.hints import HALT, Hints, Listener, hints_of
+from storage.memory.commits import write
+from storage.memory.lists import is_due, question_page, thread_page
+from storage.memory.tables import MemoryTables, own_delivery, own_question, own_thread
+from storage.texts import check_text, object_text, read_events, scrubbed, written
+from storage.values import (
+    ApiKey,
+    Claim,
+    Commit,
+    CommitResult,
+    Committed,
+    Delivery,
+    DeliveryStatus,
+    Hint,
+    InboxRecord,
+    KeyId,
+    Loaded,
+    Page,
+    QuestionPage,
+    QuestionRow,
+    Snapshot,
+    ThreadRow,
+    Wish,
+)
+
+
+class MemoryStore:
+    """A store that lasts as long as its tables."""
+
+    def __init__(self, tables: MemoryTables | None = None) -> None:
+        """Use tables of its own, or those of other stores."""
+        self._tables = MemoryTables() if tables is None else tables
+        self._hints = Hints()
+
+    async def open(self) -> None:
+        """Hear what other stores on the same tables do."""
+        self._tables.hints.append(self._hints)
+
+    async def close(self) -> None:
+        """Let the listeners go."""
+        if self._hints in self._tables.hints:
+            self._tables.hints.remove(self._hints)
+        self._hints.end()
+
+    async def commit(self, commit: Commit) -> CommitResult:
+        """Write all of it or nothing."""
+        if self._hints not in self._tables.hints:
+            raise StoreUnreachable("the store is closed")
+        result = write(self._tables, commit, written(commit))
+        if isinstance(result, Committed):
+            self._tables.tell(hints_of(commit, result.seq))
+        return result
+
+    async def save_snapshot(self, thread: ThreadId, snapshot: Snapshot) -> None:
+        """Keep the newest snapshot."""
+        if thread not in self._tables.threads:
+            raise UnknownThread(f"there is no thread {thread}")
+        newest = self._tables.snapshots.get(thread)
+        if newest is None or snapshot.seq > newest.seq:
+            self._tables.snapshots[thread] = snapshot
+
+    # --- the engine
+
+    async def claim(self, *, now: Millis, lease_ms: int, limit: int) -> list[Claim]:
+        """Lease due threads, longest due first."""
+        due = sorted(
+            (row.wake_at or 0, row.id, row)
+            for row in self._tables.threads.values()
+            if is_due(row.wake_at, row.lease_until, now)
+        )
+        return [self._lease(row, Millis(now + lease_ms)) for _, _, row in due[:limit]]
+
+    def _lease(self, row: ThreadRow, until: Millis) -> Claim:
+        leased = replace(row, epoch=row.epoch + 1, lease_until=until)
+        self._tables.threads[row.id] = leased
+        return Claim(row.id, leased.epoch, leased.seq)
+
+    def _held(self, claim: Claim) -> ThreadRow | None:
+        row = self._tables.threads.get(claim.thread)
+        if row is None or row.epoch != claim.epoch or row.lease_until is None:
+            return None
+        return row
+
+    async def renew(self, claims: Sequence[Claim], *, now: Millis, lease_ms: int) -> list[Claim]:
+        """Prolong the leases that are still held."""
+        held = [row for row in map(self._held, claims) if row is not None]
+        for row in held:
+            self._tables.threads[row.id] = replace(row, lease_until=Millis(now + lease_ms))
+        return [Claim(row.id, row.epoch, row.seq) for row in held]
+
+    async def release(self, claim: Claim, *, handled_seq: int, wake_at: Millis | None) -> bool:
+        """Give a lease back, and tell whether the thread is due again at once."""
+        row = self._held(claim)
+        if row is None:
+            return False
+        grown = row.seq > handled_seq
+        self._tables.threads[row.id] = replace(
+            row,
+            lease_until=None,
+            handled_seq=handled_seq,
+            wake_at=row.updated_at if grown else wake_at,
+        )
+        if grown:
+            self._tables.tell([Hint(row.id, row.seq)])
+        return grown
+
+    # --- the outbox
+
+    async def claim_deliveries(self, *, now: Millis, lease_ms: int, limit: int) -> list[Delivery]:
+        """Lease what is due, the first of each thread and address."""
+        heads: dict[tuple[str, str], Delivery] = {}
+        for row in self._tables.deliveries.values():
+            if row.status == "pending":
+                heads.setdefault((row.thread, row.address), row)
+        due = [row for row in heads.values() if is_due(row.due_at, row.lease_until, now)]
+        due.sort(key=lambda row: row.due_at or 0)  # of the same time, the first written
+        until = Millis(now + lease_ms)
+        for row in due[:limit]:
+            self._tables.deliveries[row.id] = replace(
+                row, lease_until=until, epoch=row.epoch + 1, attempts=row.attempts + 1
+            )
+        return [own_delivery(self._tables.deliveries[row.id]) for row in due[:limit]]
+
+    async def end_delivery(
+        self,
+        delivery: Delivery,
+        *,
+        status: DeliveryStatus,
+        due_at: Millis | None = None,
+        receipt: JsonObject | None = None,
+        error: str = "",
+    ) -> bool:
+        """Record a try at sending, if the lease is still held."""
+        row = self._tables.deliveries.get(delivery.id)
+        if receipt is not None:
+            object_text(receipt, "receipt")
+        if row is None or row.epoch != delivery.epoch or not _may_end(row, status):
+            return False
+        ended = replace(
+            row,
+            status=status,
+            lease_until=None,
+            due_at=(due_at or row.due_at) if status == "pending" else None,
+            receipt=row.receipt if receipt is None else receipt,
+            error=scrubbed(error),
+        )
+        self._tables.deliveries[row.id] = own_delivery(ended)
+        return True
+
+    async def deliveries(self, thread: ThreadId) -> list[Delivery]:
+        """Give a thread's deliveries, in order."""
+        rows = self._tables.deliveries.values()
+        return [own_delivery(row) for row in rows if row.thread == thread]
+
+    # --- reading
+
+    async def load(self, thread: ThreadId, *, after: int | None = None) -> Loaded | None:
+        """Give a thread, from its newest snapshot or after an event."""
+        row = self._tables.threads.get(thread)
+        if row is None:
+            return None
+        snapshot = self._tables.snapshots.get(thread) if after is None else None
+        start = after or (0 if snapshot is None else snapshot.seq)
+        texts = self._tables.events[thread][start:]
+        return Loaded(own_thread(row), snapshot, read_events(",".join(texts), thread))
+
+    async def events(self, thread: ThreadId, *, after: int = 0, limit: int = 1000) -> list[Event]:
+        """Give a piece of a log."""
+        texts = self._tables.events.get(thread, [])[after : after + limit]
+        return read_events(",".join(texts), thread)
+
+    async def thread(self, thread: ThreadId) -> ThreadRow | None:
+        """Give a thread's row."""
+        row = self._tables.threads.get(thread)
+        return None if row is None else own_thread(row)
+
+    async def thread_by_key(self, agent: str, key: str) -> ThreadRow | None:
+        """Find a thread by its key."""
+        for row in self._tables.threads.values():
+            if key and (row.agent, row.thread_key) == (agent, key):
+                return own_thread(row)
+        return None
+
+    async def threads(self, wish: Wish) -> Page:
+        """List threads."""
+        return thread_page(self._tables, wish)
+
+    async def question(self, question: QuestionId) -> QuestionRow | None:
+        """Give a question."""
+        row = self._tables.questions.get(question)
+        return None if row is None else own_question(row)
+
+    async def questions(self, wish: Wish) -> QuestionPage:
+        """List questions."""
+        return question_page(self._tables, wish)
+
+    async def inbox(self, source: str, key: str) -> InboxRecord | None:
+        """Tell what became of a message."""
+        record, _ = self._tables.inbox.get((source, key), (None, None))
+        return record
+
+    async def sweep(self, *, now: Millis, limit: int = 1000) -> int:
+        """Forget expired inbox keys."""
+        expired = (
+            name
+            for name, (_, expires_at) in self._tables.inbox.items()
+            if expires_at is not None and expires_at <= now
+        )
+        gone = list(islice(expired, limit))
+        for name in gone:
+            del self._tables.inbox[name]
+        return len(gone)
+
+    async def queued(self, *, now: Millis) -> int:
+        """Count the threads that are due and free."""
+        rows = self._tables.threads.values()
+        return sum(is_due(row.wake_at, row.lease_until, now) for row in rows)
+
+    # --- keys and the kill switch
+
+    async def add_key(self, key: ApiKey) -> None:
+        """Keep a key's hash."""
+        check_text(key.name, "name")
+        for there in self._tables.keys.values():
+            if there.id == key.id or there.hash == key.hash:
+                raise IdTaken(f"there is an API key {key.id} already")
+        self._tables.keys[key.id] = key
+
+    async def keys(self) -> list[ApiKey]:
+        """List all keys."""
+        return sorted(self._tables.keys.values(), key=lambda key: (key.created_at, key.id))
+
+    async def key_by_hash(self, digest: str) -> ApiKey | None:
+        """Find a key that was not revoked."""
+        for key in self._tables.keys.values():
+            if key.hash == digest and key.revoked_at is None:
+                return key
+        return None
+
+    async def revoke_key(self, key: KeyId, *, now: Millis) -> bool:
+        """Make a key useless."""
+        there = self._tables.keys.get(key)
+        if there is None or there.revoked_at is not None:
+            return False
+        self._tables.keys[key] = replace(there, revoked_at=now)
+        return True
+
+    async def halted(self) -> str:
+        """Give the reason of the kill switch."""
+        return self._tables.halt
+
+    async def set_halt(self, reason: str) -> None:
+        """Pull or lift the kill switch."""
+        check_text(reason, "reason")
+        self._tables.halt = reason
+        self._tables.tell([HALT])
+
+    def wakes(self) -> Listener:
+        """Listen for hints."""
+        return self._hints.listen()
+
+
+def _may_end(row: Delivery, status: DeliveryStatus) -> bool:
+    return row.lease_until is not None or (row.status == "sent" and status == "settled")

@@ -1,0 +1,177 @@
+"""The statements of the engine, the outbox and the readers: each is one round trip.
+
+Those that others should hear of carry their own NOTIFY. Conditions on a lease stand in the
+statement that writes, never in a look before it.
+"""
+
+from __future__ import annotations
+
+THREAD_COLUMNS = """id, agent, status, origin, requester, thread_key, seq, handled_seq, wake_at,
+    lease_until, epoch, summary, created_at, updated_at"""
+QUESTION_COLUMNS = "id, thread, status, asked_at, expires_at, body"
+DELIVERY_COLUMNS = """id, thread, seq, address, body, question, status, due_at,
+    lease_until, epoch, attempts, receipt, error"""
+
+DUE = "wake_at <= {now} AND (lease_until IS NULL OR lease_until <= {now})"
+
+VERSION = "SELECT version_num FROM alembic_version"
+
+# --- the engine
+
+CLAIM = f"""
+WITH leased AS (
+    UPDATE threads SET epoch = epoch + 1, lease_until = $1::bigint + $2::bigint
+    WHERE id = ANY (ARRAY(
+        SELECT id FROM threads
+        WHERE {DUE.format(now="$1")}
+        ORDER BY wake_at, id LIMIT $3 FOR NO KEY UPDATE SKIP LOCKED
+    ))
+    RETURNING id, epoch, seq, wake_at
+)
+SELECT id, epoch, seq FROM leased ORDER BY wake_at, id
+"""
+"""By an array and not by a join: for a join the planner would expect a third of all threads to be
+due, and read the table."""
+
+RENEW = """
+WITH given AS MATERIALIZED (
+    SELECT * FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS given (id, epoch, place)
+),
+locked AS MATERIALIZED (
+    SELECT id FROM threads WHERE id = ANY ($1::text[]) ORDER BY id FOR NO KEY UPDATE
+),
+renewed AS (
+    UPDATE threads SET lease_until = $3
+    FROM given JOIN locked USING (id)
+    WHERE threads.id = given.id AND threads.epoch = given.epoch
+      AND threads.lease_until IS NOT NULL
+    RETURNING threads.id, threads.epoch, threads.seq, given.place
+)
+SELECT id, epoch, seq FROM renewed ORDER BY place
+"""
+
+RELEASE = """
+WITH released AS (
+    UPDATE threads SET
+        lease_until = NULL,
+        handled_seq = $3,
+        wake_at = CASE WHEN seq > $3 THEN updated_at ELSE $4::bigint END
+    WHERE id = $1 AND epoch = $2 AND lease_until IS NOT NULL
+    RETURNING id, seq, seq > $3 AS has_grown
+)
+SELECT has_grown, CASE WHEN has_grown THEN pg_notify('parley', seq || ' ' || id) END
+FROM released
+"""
+
+QUEUED = f"SELECT count(*) AS queued FROM threads WHERE {DUE.format(now='$1')}"
+
+# --- the outbox
+
+CLAIM_DELIVERIES = f"""
+WITH leased AS (
+    UPDATE deliveries
+    SET lease_until = $1::bigint + $2::bigint, epoch = epoch + 1, attempts = attempts + 1
+    WHERE n = ANY (ARRAY(
+        SELECT n FROM deliveries AS one
+        WHERE status = 'pending' AND due_at <= $1 AND (lease_until IS NULL OR lease_until <= $1)
+          AND NOT EXISTS (
+              SELECT FROM deliveries AS earlier
+              WHERE earlier.thread = one.thread AND earlier.address = one.address
+                AND earlier.status = 'pending' AND earlier.n < one.n
+          )
+        ORDER BY due_at, n LIMIT $3 FOR NO KEY UPDATE OF one SKIP LOCKED
+    ))
+    RETURNING deliveries.*
+)
+SELECT {DELIVERY_COLUMNS} FROM leased ORDER BY due_at, n
+"""
+
+END_DELIVERY = """
+UPDATE deliveries SET
+    status = $3,
+    lease_until = NULL,
+    due_at = CASE WHEN $3 = 'pending' THEN coalesce($4::bigint, due_at) END,
+    receipt = coalesce($5, receipt),
+    error = $6
+WHERE id = $1 AND epoch = $2
+  AND (lease_until IS NOT NULL OR (status = 'sent' AND $3 = 'settled'))
+RETURNING id
+"""
+
+DELIVERIES = f"""
+SELECT {DELIVERY_COLUMNS} FROM deliveries WHERE thread = $1 ORDER BY n
+"""
+
+# --- reading
+
+THREAD = f"SELECT {THREAD_COLUMNS} FROM threads WHERE id = $1"
+
+THREAD_BY_KEY = f"""
+SELECT {THREAD_COLUMNS} FROM threads WHERE agent = $1 AND thread_key = $2 AND thread_key <> ''
+"""
+
+LOAD = f"""
+WITH thread AS (SELECT {THREAD_COLUMNS} FROM threads WHERE id = $1)
+SELECT thread.*, snapshots.seq AS snapshot_seq, snapshots.body AS snapshot_body, (
+    SELECT string_agg(events.body, ',' ORDER BY events.seq) FROM events
+    WHERE events.thread = $1 AND events.seq > coalesce($2::bigint, snapshots.seq, 0)
+) AS log
+FROM thread LEFT JOIN snapshots ON snapshots.thread = thread.id AND $2::bigint IS NULL
+"""
+"""The log comes as one text: a row for each event would cost more than the event."""
+
+EVENTS = """
+SELECT string_agg(body, ',' ORDER BY seq) AS log FROM (
+    SELECT seq, body FROM events WHERE thread = $1 AND seq > $2 ORDER BY seq LIMIT $3
+) AS piece
+"""
+
+QUESTION = f"SELECT {QUESTION_COLUMNS} FROM questions WHERE id = $1"
+
+INBOX = "SELECT thread, seq, digest FROM inbox WHERE source = $1 AND key = $2"
+
+# --- keeping house
+
+SAVE_SNAPSHOT = """
+WITH there AS (SELECT id FROM threads WHERE id = $1),
+saved AS (
+    INSERT INTO snapshots (thread, seq, body) SELECT id, $2, $3 FROM there
+    ON CONFLICT (thread) DO UPDATE SET seq = excluded.seq, body = excluded.body
+    WHERE snapshots.seq < excluded.seq
+)
+SELECT id FROM there
+"""
+
+SWEEP = """
+WITH gone AS (
+    DELETE FROM inbox WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM inbox WHERE expires_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED
+    ))
+    RETURNING 1
+)
+SELECT count(*) AS gone FROM gone
+"""
+
+# --- keys and the kill switch
+
+KEY_COLUMNS = "id, name, hash, scopes, created_at, revoked_at"
+
+ADD_KEY = f"INSERT INTO api_keys ({KEY_COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6)"
+
+KEYS = f"SELECT {KEY_COLUMNS} FROM api_keys ORDER BY created_at, id"
+
+KEY_BY_HASH = f"SELECT {KEY_COLUMNS} FROM api_keys WHERE hash = $1 AND revoked_at IS NULL"
+
+REVOKE_KEY = """
+UPDATE api_keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL RETURNING id
+"""
+
+HALTED = "SELECT value FROM settings WHERE name = 'halt'"
+
+SET_HALT = """
+WITH halted AS (
+    INSERT INTO settings (name, value) VALUES ('halt', $1)
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value
+)
+SELECT pg_notify('parley', '0 halt')
+"""

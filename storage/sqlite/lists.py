@@ -1,0 +1,111 @@
+"""Lists of threads and questions, in pages; and the questions index and the inbox by key."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any
+
+from agent_core.thread.events import Millis
+from agent_core.thread.questions import QuestionId
+from storage.cursors import read_cursor, write_cursor
+from storage.sqlite.threads import COLUMNS, thread_row
+from storage.texts import read_object
+from storage.values import InboxRecord, Page, QuestionPage, QuestionRow, Wish
+
+_DUE = """
+(wake_at IS NOT NULL AND wake_at <= :now AND (lease_until IS NULL OR lease_until <= :now))
+"""
+_QUESTION = "q.id, q.thread, q.status, q.asked_at, q.expires_at, q.body"
+_SWEEP = """
+DELETE FROM inbox WHERE rowid IN (
+    SELECT rowid FROM inbox WHERE expires_at IS NOT NULL AND expires_at <= ? LIMIT ?
+)
+"""
+
+
+def thread_page(connection: sqlite3.Connection, wish: Wish) -> Page:
+    """List threads, newest first."""
+    conditions = ["true"]
+    if wish.agent:
+        conditions.append("agent = :agent")
+    if wish.status:
+        conditions.append(_with_status(wish))
+    if wish.cursor:
+        conditions.append("(created_at, id) < (:at, :id)")
+    rows = connection.execute(
+        f"SELECT {COLUMNS} FROM threads AS t WHERE {' AND '.join(conditions)} "
+        "ORDER BY created_at DESC, id DESC LIMIT :limit",
+        _values(wish),
+    ).fetchall()
+    items = [thread_row(row) for row in rows[: wish.limit]]
+    more = len(rows) > wish.limit
+    return Page(items, write_cursor(items[-1].created_at, items[-1].id) if more else None)
+
+
+def _with_status(wish: Wish) -> str:
+    if wish.now is None:
+        return "status = :status"
+    return _DUE if wish.status == "queued" else f"status = :status AND NOT {_DUE}"
+
+
+def question_page(connection: sqlite3.Connection, wish: Wish) -> QuestionPage:
+    """List questions, oldest first."""
+    conditions = ["true"]
+    if wish.status == "open":
+        conditions.append("status = 'open'")  # spelled out, as its index asks for
+    elif wish.status:
+        conditions.append("status = :status")
+    if wish.agent:
+        conditions.append("(SELECT agent FROM threads AS t WHERE t.id = q.thread) = :agent")
+    if wish.cursor:
+        conditions.append("(asked_at, id) > (:at, :id)")
+    rows = connection.execute(
+        f"SELECT {_QUESTION} FROM questions AS q WHERE {' AND '.join(conditions)} "
+        "ORDER BY asked_at, id LIMIT :limit",
+        _values(wish),
+    ).fetchall()
+    items = [_question(row) for row in rows[: wish.limit]]
+    more = len(rows) > wish.limit
+    return QuestionPage(items, write_cursor(items[-1].asked_at, items[-1].id) if more else None)
+
+
+def _values(wish: Wish) -> dict[str, object]:
+    at, name = read_cursor(wish.cursor) if wish.cursor else (0, "")
+    return {
+        "agent": wish.agent,
+        "status": wish.status,
+        "now": wish.now,
+        "at": at,
+        "id": name,
+        "limit": wish.limit + 1,
+    }
+
+
+def question(connection: sqlite3.Connection, name: QuestionId) -> QuestionRow | None:
+    """Give a question."""
+    statement = f"SELECT {_QUESTION} FROM questions AS q WHERE id = ?"
+    row = connection.execute(statement, (name,)).fetchone()
+    return None if row is None else _question(row)
+
+
+def _question(row: Any) -> QuestionRow:  # noqa: ANN401 (a row of the database, in our own order)
+    return QuestionRow(
+        id=row[0],
+        thread=row[1],
+        status=row[2],
+        asked_at=row[3],
+        expires_at=row[4],
+        body=read_object(row[5]),
+    )
+
+
+def inbox(connection: sqlite3.Connection, source: str, key: str) -> InboxRecord | None:
+    """Tell what became of a message."""
+    statement = "SELECT thread, seq, digest FROM inbox WHERE source = ? AND key = ?"
+    row = connection.execute(statement, (source, key)).fetchone()
+    return None if row is None else InboxRecord(*row)
+
+
+def sweep(connection: sqlite3.Connection, now: Millis, limit: int) -> int:
+    """Forget expired inbox keys."""
+    return connection.execute(_SWEEP, (now, limit)).rowcount

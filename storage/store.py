@@ -1,0 +1,194 @@
+"""The store, as a protocol: what lasts, and the few statements that the gateway needs of it.
+
+Each write touches one thread and is one transaction, `commit`: the events, what lists and queues
+cache of them, the questions they opened or closed, what must be said to people, and the key of the
+message that caused it all. Either all of it is there after a crash, or none of it.
+
+Three stores keep this protocol, and one contract suite holds them to it: memory, SQLite and
+PostgreSQL. Nothing here knows what an event means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Protocol
+
+from agent_core.json_values import JsonObject
+from agent_core.thread.events import Event, Millis, ThreadId
+from agent_core.thread.questions import QuestionId
+from storage.values import (
+    ApiKey,
+    Claim,
+    Commit,
+    CommitResult,
+    Delivery,
+    DeliveryStatus,
+    Hint,
+    InboxRecord,
+    KeyId,
+    Loaded,
+    Page,
+    QuestionPage,
+    QuestionRow,
+    Snapshot,
+    ThreadRow,
+    Wish,
+)
+
+
+class Wakes(Protocol):
+    """Hints; never trusted, only listened to. Of several on one topic, the newest may do."""
+
+    def __aiter__(self) -> AsyncIterator[Hint]:
+        """Give a hint each time: a thread has grown or is due, the outbox or the halt moved."""
+        ...
+
+
+class Store(Protocol):
+    """What lasts."""
+
+    async def open(self) -> None:
+        """Get ready; raises a StoreError that a person understands if that can't be."""
+        ...
+
+    async def close(self) -> None:
+        """Finish what was accepted, then let go."""
+        ...
+
+    # Writing
+
+    async def commit(self, commit: Commit) -> CommitResult:
+        """Write all of it or nothing; durable when this returns.
+
+        Raises Overtaken (the log has grown past `seen`), Fenced (the lease of `epoch` is gone),
+        UnknownThread, ThreadKeyTaken (another thread of that agent has the key), or IdTaken
+        (a question of that id was asked in another thread, or a delivery of that id is there).
+        What is not JSON is refused with NotJson.
+        An inbox key that is there already gives Duplicate before any of these.
+        """
+        ...
+
+    async def save_snapshot(self, thread: ThreadId, snapshot: Snapshot) -> None:
+        """Keep a snapshot; only the newest counts."""
+        ...
+
+    # The engine
+
+    async def claim(self, *, now: Millis, lease_ms: int, limit: int) -> list[Claim]:
+        """Lease threads whose `wake_at` has come and that nobody holds; longest due first."""
+        ...
+
+    async def renew(self, claims: Sequence[Claim], *, now: Millis, lease_ms: int) -> list[Claim]:
+        """Prolong leases; gives those that are still held, with the `seq` that their logs have."""
+        ...
+
+    async def release(self, claim: Claim, *, handled_seq: int, wake_at: Millis | None) -> bool:
+        """Give a lease back; if the log has grown past `handled_seq`, the thread is due at once.
+
+        "At once" is the time of the last commit, so that it takes its place in the queue.
+        Tells whether that is so. A lease that is gone is no error: somebody else has it.
+        """
+        ...
+
+    # The outbox
+
+    async def claim_deliveries(self, *, now: Millis, lease_ms: int, limit: int) -> list[Delivery]:
+        """Lease what is due to be sent; within a thread and address, never a later one first.
+
+        So one waits while an earlier one is still `pending`, be it leased or put back.
+        """
+        ...
+
+    async def end_delivery(
+        self,
+        delivery: Delivery,
+        *,
+        status: DeliveryStatus,
+        due_at: Millis | None = None,
+        receipt: JsonObject | None = None,
+        error: str = "",
+    ) -> bool:
+        """Record a try at sending; False (and nothing written) if its lease is gone.
+
+        `pending` with a `due_at` puts it back for a later try. One that was sent may be `settled`
+        without a lease: the people who got it have been shown how the matter ended.
+        """
+        ...
+
+    async def deliveries(self, thread: ThreadId) -> list[Delivery]:
+        """Give everything that was or will be said for a thread, in order."""
+        ...
+
+    # Reading
+
+    async def load(self, thread: ThreadId, *, after: int | None = None) -> Loaded | None:
+        """Give a thread: from its newest snapshot, or only the events after `after`."""
+        ...
+
+    async def events(self, thread: ThreadId, *, after: int = 0, limit: int = 1000) -> list[Event]:
+        """Give a piece of a log, oldest first."""
+        ...
+
+    async def thread(self, thread: ThreadId) -> ThreadRow | None:
+        """Give a thread's row."""
+        ...
+
+    async def thread_by_key(self, agent: str, key: str) -> ThreadRow | None:
+        """Find a thread by the key that its source gave it."""
+        ...
+
+    async def threads(self, wish: Wish) -> Page:
+        """List threads, newest first."""
+        ...
+
+    async def question(self, question: QuestionId) -> QuestionRow | None:
+        """Give a question, wherever it was asked."""
+        ...
+
+    async def questions(self, wish: Wish) -> QuestionPage:
+        """List questions, oldest first."""
+        ...
+
+    async def inbox(self, source: str, key: str) -> InboxRecord | None:
+        """Tell what became of a message."""
+        ...
+
+    async def sweep(self, *, now: Millis, limit: int = 1000) -> int:
+        """Forget inbox keys that have expired, some at a time; tells how many."""
+        ...
+
+    async def queued(self, *, now: Millis) -> int:
+        """Count the threads that are due and that nobody holds."""
+        ...
+
+    # Keys and the kill switch
+
+    async def add_key(self, key: ApiKey) -> None:
+        """Keep a key's hash."""
+        ...
+
+    async def keys(self) -> list[ApiKey]:
+        """List all keys, also revoked ones."""
+        ...
+
+    async def key_by_hash(self, digest: str) -> ApiKey | None:
+        """Find a key that was not revoked."""
+        ...
+
+    async def revoke_key(self, key: KeyId, *, now: Millis) -> bool:
+        """Make a key useless; False if there is no such key or it was before."""
+        ...
+
+    async def halted(self) -> str:
+        """Give the reason of the kill switch, or nothing."""
+        ...
+
+    async def set_halt(self, reason: str) -> None:
+        """Pull the kill switch on every machine; an empty reason lifts it."""
+        ...
+
+    # Hints
+
+    def wakes(self) -> Wakes:
+        """Listen for hints, from now on and until the store closes."""
+        ...

@@ -1,0 +1,225 @@
+"""The tables: declared once, for both databases and for the migrations. No query lives here.
+
+Only migrations and the tests of the schema read this module: importing SQLModel costs half a
+second, and the stores speak plain SQL (see docs/adr for what the ORM would cost).
+
+Bodies are compact JSON text as msgspec writes it, times are milliseconds since 1970. No foreign
+keys: each commit writes a thread and what hangs on it together, and a sharded database could not
+keep them. The indexes that queues use are partial, so that what waits or is done costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    text,
+)
+from sqlmodel import Field, SQLModel
+
+_COUNTER = BigInteger().with_variant(Integer, "sqlite")
+"""SQLite counts by itself only in a column that is called INTEGER."""
+
+
+def _text(*, primary_key: bool = False) -> Column[str]:
+    return Column(Text, nullable=False, primary_key=primary_key)
+
+
+def _number(*, primary_key: bool = False) -> Column[int]:
+    return Column(BigInteger, nullable=False, primary_key=primary_key, autoincrement=False)
+
+
+def _perhaps(kind: type[Text | BigInteger] = BigInteger) -> Column[int | str]:
+    return Column(kind, nullable=True)
+
+
+class Threads(SQLModel, table=True):
+    """A thread: what lists and queues know of it."""
+
+    __table_args__ = (
+        Index(
+            "threads_by_key",
+            "agent",
+            "thread_key",
+            unique=True,
+            sqlite_where=text("thread_key <> ''"),
+            postgresql_where=text("thread_key <> ''"),
+        ),
+        # `lease_until` is in no index: a claim or a renewal then changes the row alone.
+        Index(
+            "threads_due",
+            "wake_at",
+            sqlite_where=text("wake_at IS NOT NULL"),
+            postgresql_where=text("wake_at IS NOT NULL"),
+        ),
+        Index("threads_by_age", "created_at", "id"),
+    )
+
+    id: str = Field(sa_column=_text(primary_key=True))
+    agent: str = Field(sa_column=_text())
+    status: str = Field(sa_column=_text())
+    origin: str = Field(sa_column=_text())
+    requester: str = Field(sa_column=_text())
+    thread_key: str = Field(sa_column=_text())
+    seq: int = Field(sa_column=_number())
+    handled_seq: int = Field(sa_column=_number())
+    wake_at: int | None = Field(sa_column=_perhaps())
+    lease_until: int | None = Field(sa_column=_perhaps())
+    epoch: int = Field(sa_column=_number())
+    summary: str = Field(sa_column=_text())
+    created_at: int = Field(sa_column=_number())
+    updated_at: int = Field(sa_column=_number())
+
+
+class Events(SQLModel, table=True):
+    """An event of a log."""
+
+    # On SQLite a thread's events lie side by side, however many threads grew at the same time:
+    # reading a log takes half the time, for a tenth more in writing.
+    __table_args__: ClassVar = {"sqlite_with_rowid": False}
+
+    thread: str = Field(sa_column=_text(primary_key=True))
+    seq: int = Field(sa_column=_number(primary_key=True))
+    body: str = Field(sa_column=_text())
+
+
+class Snapshots(SQLModel, table=True):
+    """What a thread's events up to `seq` add up to."""
+
+    thread: str = Field(sa_column=_text(primary_key=True))
+    seq: int = Field(sa_column=_number())
+    body: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+
+
+class Questions(SQLModel, table=True):
+    """A question, wherever it was asked."""
+
+    __table_args__ = (
+        Index("questions_by_age", "asked_at", "id"),
+        Index(
+            "questions_open",
+            "asked_at",
+            "id",
+            sqlite_where=text("status = 'open'"),
+            postgresql_where=text("status = 'open'"),
+        ),
+    )
+
+    id: str = Field(sa_column=_text(primary_key=True))
+    thread: str = Field(sa_column=_text())
+    status: str = Field(sa_column=_text())
+    asked_at: int = Field(sa_column=_number())
+    expires_at: int | None = Field(sa_column=_perhaps())
+    body: str = Field(sa_column=_text())
+
+
+class Deliveries(SQLModel, table=True):
+    """A message to somebody; `n` is the order of writing."""
+
+    __table_args__ = (
+        Index("deliveries_by_thread", "thread", "n"),
+        Index(
+            "deliveries_due",
+            "due_at",
+            "n",
+            sqlite_where=text("status = 'pending'"),
+            postgresql_where=text("status = 'pending'"),
+        ),
+        Index(
+            "deliveries_pending",
+            "thread",
+            "address",
+            "n",
+            sqlite_where=text("status = 'pending'"),
+            postgresql_where=text("status = 'pending'"),
+        ),
+    )
+
+    n: int | None = Field(
+        default=None, sa_column=Column(_COUNTER, primary_key=True, autoincrement=True)
+    )
+    id: str = Field(sa_column=Column(Text, nullable=False, unique=True))
+    thread: str = Field(sa_column=_text())
+    seq: int = Field(sa_column=_number())
+    address: str = Field(sa_column=_text())
+    body: str = Field(sa_column=_text())
+    question: str | None = Field(sa_column=_perhaps(Text))
+    status: str = Field(sa_column=_text())
+    due_at: int | None = Field(sa_column=_perhaps())
+    lease_until: int | None = Field(sa_column=_perhaps())
+    epoch: int = Field(sa_column=_number())
+    attempts: int = Field(sa_column=_number())
+    receipt: str | None = Field(sa_column=_perhaps(Text))
+    error: str = Field(sa_column=_text())
+
+
+class Inbox(SQLModel, table=True):
+    """A message from outside, and what became of it."""
+
+    __table_args__ = (
+        Index(
+            "inbox_expiring",
+            "expires_at",
+            sqlite_where=text("expires_at IS NOT NULL"),
+            postgresql_where=text("expires_at IS NOT NULL"),
+        ),
+    )
+
+    source: str = Field(sa_column=_text(primary_key=True))
+    key: str = Field(sa_column=_text(primary_key=True))
+    digest: str = Field(sa_column=_text())
+    thread: str = Field(sa_column=_text())
+    seq: int = Field(sa_column=_number())
+    expires_at: int | None = Field(sa_column=_perhaps())
+
+
+class ApiKeys(SQLModel, table=True):
+    """An API key, by its hash; its scopes are separated by spaces."""
+
+    __tablename__: ClassVar[str | Callable[..., str]] = "api_keys"
+
+    id: str = Field(sa_column=_text(primary_key=True))
+    name: str = Field(sa_column=_text())
+    hash: str = Field(sa_column=Column(Text, nullable=False, unique=True))
+    scopes: str = Field(sa_column=_text())
+    created_at: int = Field(sa_column=_number())
+    revoked_at: int | None = Field(sa_column=_perhaps())
+
+
+class Settings(SQLModel, table=True):
+    """What holds for all machines, such as the kill switch."""
+
+    name: str = Field(sa_column=_text(primary_key=True))
+    value: str = Field(sa_column=_text())
+
+
+def tables() -> MetaData:
+    """Give our tables, and no others that share SQLModel's registry, as an agent's own might."""
+    ours = MetaData()
+    for table in _OURS:
+        table.to_metadata(ours)
+    return ours
+
+
+_OURS: list[Table] = [
+    model.__table__  # type: ignore[union-attr]  # SQLModel adds it while running
+    for model in (
+        Threads,
+        Events,
+        Snapshots,
+        Questions,
+        Deliveries,
+        Inbox,
+        ApiKeys,
+        Settings,
+    )
+]

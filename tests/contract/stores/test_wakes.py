@@ -1,0 +1,148 @@
+"""Hints: who listens hears soon of what may be due. They may repeat, and must not be missing."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from dataclasses import replace
+
+import pytest
+
+from storage.store import Store, Wakes
+from storage.values import Commit, Hint, InboxKey
+from tests.contract.stores.places import Place
+from tests.contract.stores.rows import (
+    NOW,
+    T1,
+    claimed,
+    committed,
+    delivery,
+    later,
+    launched,
+    launching,
+    saying,
+)
+
+HALT = Hint("halt", 0)
+DELIVERIES = Hint("deliveries", 0)
+
+
+async def heard(wakes: Wakes, *hints: Hint) -> None:
+    """Wait until all these hints, or newer ones on their topics, were given."""
+    missing = {hint.topic: hint.seq for hint in hints}
+    async with asyncio.timeout(10):
+        async for hint in wakes:
+            if hint.seq >= missing.get(hint.topic, sys.maxsize):
+                del missing[hint.topic]
+            if not missing:
+                return
+
+
+@pytest.fixture
+async def ears(place: Place, store: Store, another: Store) -> list[Wakes]:
+    """Listen in the same store, and in another where hints go across."""
+    listening = [store, another] if place.hints_across else [store]
+    wakes = [each.wakes() for each in listening]
+    await store.set_halt("")  # a LISTEN takes a moment to stand; from the first hint on, none fails
+    for each in wakes:
+        await heard(each, HALT)
+    return wakes
+
+
+async def test_thread_that_has_grown_or_is_due_is_hinted_at(
+    store: Store, ears: list[Wakes]
+) -> None:
+    """With its last event: a launch, a worker's own events, a wake without events."""
+    await committed(store, launching("t1", wake_at=NOW))
+    for ear in ears:
+        await heard(ear, Hint("t1", 1))
+
+    claim = await claimed(store)
+    await committed(store, replace(saying("t1", "a", "b"), epoch=claim.epoch))
+    for ear in ears:
+        await heard(ear, Hint("t1", 3))
+
+    await committed(store, Commit(thread=T1, wake_at=later(-5), now=NOW))
+    for ear in ears:
+        await heard(ear, Hint("t1", 3))
+
+
+async def test_deliveries_and_halt_are_hinted_at(store: Store, ears: list[Wakes]) -> None:
+    """The sender and every worker hear as well."""
+    await launched(store)
+    await committed(store, Commit(thread=T1, deliveries=[delivery()], now=NOW))
+    await store.set_halt("stop")
+    for ear in ears:
+        await heard(ear, DELIVERIES, HALT)
+
+    await store.set_halt("")
+    for ear in ears:
+        await heard(ear, HALT)
+
+
+async def test_release_that_finds_news_hints_at_its_thread(store: Store, ears: list[Wakes]) -> None:
+    """The thread is due at once, so somebody should look at once."""
+    await launched(store, wake_at=NOW)
+    claim = await claimed(store)
+    await committed(store, saying("t1", "quiet news"))
+    await store.set_halt("")  # a mark: what came before it has been heard
+    for ear in ears:
+        await heard(ear, HALT)
+
+    assert await store.release(claim, handled_seq=1, wake_at=None)
+    for ear in ears:
+        await heard(ear, Hint("t1", 2))
+
+
+async def test_every_listener_hears(store: Store) -> None:
+    """Also one that listens late, from then on; topics wait until they are asked for."""
+    first, second = store.wakes(), store.wakes()
+    for number in range(50):
+        await committed(store, launching(f"t{number}", wake_at=NOW))
+
+    await heard(first, *(Hint(f"t{number}", 1) for number in range(50)))
+    await heard(second, *(Hint(f"t{number}", 1) for number in range(50)))
+
+
+async def test_nothing_is_hinted_at_that_was_not_written(store: Store) -> None:
+    """A duplicate wakes nobody, nor does a timer that is still to come."""
+    key = InboxKey(source="web", key="1")
+    await committed(store, launching("t1", inbox=key))
+    wakes = store.wakes()
+    topics: list[str] = []
+
+    await store.commit(replace(launching("t2", wake_at=NOW, inbox=key), deliveries=[delivery()]))
+    await committed(store, Commit(thread=T1, wake_at=later(1), now=NOW))
+    await store.set_halt("")
+    async with asyncio.timeout(10):
+        async for hint in wakes:
+            topics.append(hint.topic)
+            if hint == HALT:
+                break
+
+    assert topics == ["halt"]
+
+
+async def test_slow_listener_gets_the_newest_of_each_topic(store: Store) -> None:
+    """What was hinted at several times is given with the highest number, sooner or later."""
+    await launched(store)
+    wakes = store.wakes()
+    for number in range(5):
+        await committed(store, saying("t1", str(number)))
+
+    await heard(wakes, Hint("t1", 6))
+
+
+async def test_listening_ends_when_the_store_closes(store: Store) -> None:
+    """Nobody waits for a store that is gone."""
+    wakes = store.wakes()
+
+    async def listen() -> list[Hint]:
+        return [hint async for hint in wakes]
+
+    listener = asyncio.create_task(listen())
+    await asyncio.sleep(0)
+    await store.close()
+
+    async with asyncio.timeout(10):
+        assert await listener == []

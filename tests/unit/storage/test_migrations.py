@@ -1,0 +1,175 @@
+"""The schema: made by migrations, equal to the tables, and to the script for new files."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection
+
+from storage.errors import (
+    BadStoreUrl,
+    SchemaTooNew,
+    SchemaTooOld,
+    StoreError,
+    StoreInUse,
+    StoreUnreachable,
+)
+from storage.migrations import upgrades
+from storage.migrations.connections import run_on
+from storage.migrations.dump import schema_sqlite
+from storage.migrations.versions import HEAD, REVISIONS, check_version
+from storage.sqlite import SqliteStore
+from storage.sqlite.opening import SCHEMA
+from storage.tables import tables
+from tests.contract.stores.rows import launched
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    """Name a file that is not there yet."""
+    return f"sqlite:///{tmp_path}/parley.db"
+
+
+@pytest.fixture
+def older(tmp_path: Path) -> Path:
+    """Make a file of the oldest version that there can be: before the first revision."""
+    with closing(sqlite3.connect(tmp_path / "older.db")) as raw, raw:
+        raw.execute("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)")
+    return tmp_path / "older.db"
+
+
+def schema(path: Path) -> list[tuple[str, str]]:
+    """Give every table and index of a file, in one spelling."""
+    with closing(sqlite3.connect(path)) as raw:
+        rows = raw.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
+    return sorted((name, "".join(sql.split())) for name, sql in rows)
+
+
+def make_declared(connection: Connection) -> None:
+    """Make the tables as they are declared, without a migration."""
+    tables().create_all(connection)
+    connection.commit()
+
+
+def test_migrated_schema_is_that_of_the_tables(url: str) -> None:
+    """What SQLModel declares and what the migrations make are the same."""
+    upgrades.upgrade(url)
+
+    def differences(connection: Connection) -> object:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        return compare_metadata(context, tables())
+
+    assert run_on(url, differences) == []
+
+
+def test_partial_indexes_are_those_of_the_tables(url: str, tmp_path: Path) -> None:
+    """Alembic doesn't compare the conditions of indexes, so we do."""
+    upgrades.upgrade(url)
+    run_on(f"sqlite:///{tmp_path}/declared.db", make_declared)
+
+    declared = dict(schema(tmp_path / "declared.db"))
+    migrated = dict(schema(tmp_path / "parley.db"))
+
+    del migrated["alembic_version"]
+    assert declared == migrated
+
+
+def test_script_for_new_files_is_what_the_migrations_make() -> None:
+    """`python -m storage.migrations.dump > storage/schema_sqlite.sql` after a new revision."""
+    assert schema_sqlite() == SCHEMA.read_text()
+
+
+async def test_new_file_is_as_if_it_had_been_migrated(url: str, tmp_path: Path) -> None:
+    """Both ways lead to the same tables and the same version."""
+    store = SqliteStore(tmp_path / "new.db")
+    await store.open()
+    await store.close()
+    await asyncio.to_thread(upgrades.upgrade, url)
+
+    assert schema(tmp_path / "parley.db") == schema(tmp_path / "new.db")
+    assert upgrades.current(f"sqlite:///{tmp_path}/new.db") == HEAD
+
+
+def test_revisions_are_listed_in_their_order() -> None:
+    """The list that stores check against is the chain that Alembic follows."""
+    scripts = ScriptDirectory(str(Path(upgrades.__file__).parent))
+
+    chain = [script.revision for script in scripts.walk_revisions()]
+
+    assert list(reversed(chain)) == list(REVISIONS)
+
+
+def test_upgrade_takes_a_database_to_the_newest_version_once(url: str) -> None:
+    """Doing it again changes nothing."""
+    assert upgrades.current(url) is None
+    with pytest.raises(SchemaTooOld, match="parley db upgrade"):
+        upgrades.check(url)
+
+    upgrades.upgrade(url)
+    upgrades.upgrade(url)
+
+    assert upgrades.current(url) == HEAD
+    upgrades.check(url)
+
+
+def test_newer_schema_is_neither_used_nor_upgraded(url: str, tmp_path: Path) -> None:
+    """The message says what to do."""
+    upgrades.upgrade(url)
+    with closing(sqlite3.connect(tmp_path / "parley.db")) as raw, raw:
+        raw.execute("UPDATE alembic_version SET version_num = '9999'")
+
+    with pytest.raises(SchemaTooNew, match="newer code has been here"):
+        upgrades.check(url)
+    with pytest.raises(SchemaTooNew):
+        upgrades.upgrade(url)
+
+
+def test_older_version_is_told_apart_from_none_and_newer() -> None:
+    """Three answers: fits, upgrade, don't touch."""
+    check_version(HEAD)
+    with pytest.raises(SchemaTooOld):
+        check_version(None)
+    with pytest.raises(SchemaTooNew):
+        check_version("")
+
+
+def test_what_can_not_be_migrated_is_told_in_words(tmp_path: Path) -> None:
+    """No file, no server, nothing that lasts."""
+    (tmp_path / "diary.db").write_text("Dear diary " * 1000)
+    with pytest.raises(StoreError, match="not a database"):
+        upgrades.upgrade(f"sqlite:///{tmp_path}/diary.db")
+    with pytest.raises(StoreUnreachable):
+        upgrades.upgrade(f"postgresql:///nowhere?host={tmp_path}")
+    with pytest.raises(BadStoreUrl):
+        upgrades.upgrade("memory:")
+
+
+async def test_older_file_is_migrated_when_it_is_opened(older: Path) -> None:
+    """There is nothing to do for the user."""
+    store = SqliteStore(older)
+    await store.open()
+
+    await launched(store)
+    await store.close()
+    assert upgrades.current(f"sqlite:///{older}") == HEAD
+
+
+async def test_command_does_not_migrate_under_a_running_server(older: Path) -> None:
+    """Older code may be at work there; without a server the command migrates."""
+    server = SqliteStore(older)
+    server._file._lock.take()
+    with pytest.raises(StoreInUse):
+        await SqliteStore(older, shared=True).open()
+    server._file._lock.give_back()
+
+    command = SqliteStore(older, shared=True)
+    await command.open()
+    await launched(command)
+    await command.close()
