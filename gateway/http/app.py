@@ -1,0 +1,100 @@
+"""The control API as an aiohttp application, and its server.
+
+app = make_app(gateway, store, HttpOptions())
+runner = await run_app(app, "127.0.0.1", 8080)
+...
+await runner.cleanup()      # streams and waits end at once, other requests finish
+"""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import version
+
+from aiohttp import web
+from prometheus_client import CollectorRegistry
+
+from gateway.http.auth import KeyFinder, KeyRing
+from gateway.http.connections import DeadlineRunner
+from gateway.http.endpoints import endpoint, leave_expectations
+from gateway.http.framing import frame
+from gateway.http.limits import Buckets, Seats
+from gateway.http.meters import Meters
+from gateway.http.openapi import describe
+from gateway.http.options import HttpOptions
+from gateway.http.patience import Endings
+from gateway.http.queries import Query
+from gateway.http.responses import Reply, on_prepare
+from gateway.http.routes import AnyRoute, Ask, Desk, NoBody, Route
+from gateway.http.table import routes
+from gateway.service import Gateway
+
+OPTIONS: web.AppKey[HttpOptions] = web.AppKey("options", HttpOptions)
+
+_ANY_BUT_IMPORT = "{thread:(?!import$)[^{}/]+}"
+"""`/v1/threads/import` is a place of its own: no thread may seem to be called so."""
+
+
+def make_app(
+    gateway: Gateway,
+    keys: KeyFinder,
+    options: HttpOptions,
+    *,
+    registry: CollectorRegistry | None = None,
+) -> web.Application:
+    """Put the table on an application. Others may add routes: they get the same frame."""
+    desk = Desk(
+        gateway=gateway,
+        ring=KeyRing(keys, options),
+        rates=Buckets(rate=options.requests_per_second, burst=options.burst),
+        seats=Seats(options.streams_per_key),
+        endings=Endings(),
+        meters=Meters(registry),
+        options=options,
+    )
+    app = web.Application(middlewares=[frame(desk.meters)], client_max_size=options.max_body)
+    app[OPTIONS] = options
+    app.on_response_prepare.append(on_prepare)
+    app.on_shutdown.append(desk.endings.close)
+    table = routes(metrics=options.metrics)
+    for route in [*table, _openapi_route(table)]:
+        _add(app, route, desk)
+    return app
+
+
+async def run_app(app: web.Application, host: str, port: int) -> DeadlineRunner:
+    """Serve an application of `make_app`; its `cleanup` ends it, `addresses` tells the port."""
+    runner = DeadlineRunner(app, app[OPTIONS])
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, host, port).start()
+    except BaseException:
+        await runner.cleanup()
+        raise
+    return runner
+
+
+def _add(app: web.Application, route: AnyRoute, desk: Desk) -> None:
+    path = route.path.replace("{thread}", _ANY_BUT_IMPORT)
+    handler = endpoint(route, desk)
+    resource = app.router.add_resource(path)
+    methods = ["GET", "HEAD"] if route.method == "GET" else [route.method]
+    for method in methods:  # RFC 9110, section 9.1: GET brings HEAD with it
+        resource.add_route(method, handler, expect_handler=leave_expectations)
+
+
+def _openapi_route(table: list[AnyRoute]) -> Route[Query, NoBody]:
+    document = json.dumps(describe(table, version=version("parley")))
+
+    async def openapi(_ask: Ask[Query, NoBody]) -> Reply:
+        return Reply(text=document)
+
+    return Route(
+        method="GET",
+        path="/openapi.json",
+        summary="This description",
+        run=openapi,
+        query=Query,
+        body=NoBody,
+        gives=None,
+    )

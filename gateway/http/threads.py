@@ -1,0 +1,128 @@
+"""Threads over HTTP: launch, look, talk, control, move."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from typing import Any
+
+from aiohttp import web
+from pydantic import BaseModel
+
+from agent_core.context.markdown import thread_as_markdown
+from agent_core.errors import Refused
+from agent_core.thread.checkpoint import Log
+from gateway.http.patience import unless
+from gateway.http.problems import problem_of
+from gateway.http.queries import (
+    EventsQuery,
+    ExportQuery,
+    Query,
+    ThreadsQuery,
+    WaitQuery,
+    parse_last_event_id,
+)
+from gateway.http.responses import Reply
+from gateway.http.routes import Ask, NoBody, RawBody
+from gateway.http.streams import stream_events, wants_stream
+from gateway.views import EventList, Fork, Launch, Message, Reason, Resume, ThreadView
+
+
+async def launch(ask: Ask[WaitQuery, Launch]) -> Reply:
+    """Launch a thread: 201 for a new one, 200 for the one that was there."""
+    thread, is_new = await ask.gateway.launch(
+        ask.body, by=ask.by, idempotency_key=ask.idempotency_key
+    )
+    return _placed(await _rested(ask, thread), 201 if is_new else 200)
+
+
+async def listing(ask: Ask[ThreadsQuery, NoBody]) -> Reply:
+    """List threads, newest first."""
+    return Reply(view=await ask.gateway.threads(**ask.query.model_dump()))
+
+
+async def one(ask: Ask[WaitQuery, NoBody]) -> Reply:
+    """Show a thread, perhaps after it has come to rest."""
+    return Reply(view=await _rested(ask, await ask.gateway.thread(ask.id)))
+
+
+async def events(ask: Ask[EventsQuery, NoBody]) -> Reply | web.StreamResponse:
+    """Show a piece of the log, or stream it."""
+    limit = ask.query.limit
+    after = parse_last_event_id(ask.request.headers, ask.query.after)
+    if wants_stream(ask.request):
+        return await stream_events(ask, after=after)
+    items = await ask.gateway.events(ask.id, after=after, limit=limit)
+    more = len(items) == limit
+    return Reply(view=EventList(items=items, next_cursor=str(items[-1].seq) if more else None))
+
+
+async def say(ask: Ask[Query, Message]) -> Reply:
+    """Say something more."""
+    return await _command(
+        ask,
+        ask.gateway.say(ask.id, ask.body.text, by=ask.by, idempotency_key=ask.idempotency_key),
+    )
+
+
+async def pause(ask: Ask[Query, Reason]) -> Reply:
+    """Hold a thread."""
+    return await _command(ask, ask.gateway.pause(ask.id, by=ask.by, reason=ask.body.reason))
+
+
+async def resume(ask: Ask[Query, Resume]) -> Reply:
+    """Let a paused thread go on."""
+    instruction = ask.body.instruction
+    return await _command(ask, ask.gateway.resume(ask.id, by=ask.by, instruction=instruction))
+
+
+async def cancel(ask: Ask[Query, Reason]) -> Reply:
+    """Stop a thread for good."""
+    return await _command(ask, ask.gateway.cancel(ask.id, by=ask.by, reason=ask.body.reason))
+
+
+async def retry(ask: Ask[Query, NoBody]) -> Reply:
+    """Let a failed thread try again."""
+    return await _command(ask, ask.gateway.retry(ask.id, by=ask.by))
+
+
+async def fork(ask: Ask[Query, Fork]) -> Reply:
+    """Copy a thread up to an event."""
+    return _placed(await ask.gateway.fork(ask.id, by=ask.by, at=ask.body.at), 201)
+
+
+async def export(ask: Ask[ExportQuery, NoBody]) -> Reply:
+    """Write a whole thread: to be imported elsewhere, or to be read."""
+    text = await ask.gateway.export(ask.id)
+    if ask.query.format == "json":
+        return Reply(text=text)
+    log, _ = Log.read(text)
+    return Reply(text=thread_as_markdown(log.events), content_type="text/markdown; charset=utf-8")
+
+
+async def take_over(ask: Ask[Query, RawBody]) -> Reply:
+    """Take over a thread that was exported elsewhere."""
+    return _placed(await ask.gateway.import_(ask.body.text, by=ask.by), 201)
+
+
+async def _rested(ask: Ask[WaitQuery, Any], thread: ThreadView) -> ThreadView:
+    """Wait as long as was asked for, but never for somebody who has left."""
+    seconds = min(ask.query.wait, ask.desk.options.wait_cap)
+    if not seconds:
+        return thread
+    with ask.desk.endings.ending(ask.request) as ending:
+        rested = await unless(ending, ask.gateway.wait(thread.id, seconds=seconds))
+    return rested or await ask.gateway.thread(thread.id)
+
+
+async def _command(ask: Ask[Any, Any], doing: Coroutine[Any, Any, BaseModel]) -> Reply:
+    """Do it; a refusal also tells the thread's status in a word that programs can read."""
+    try:
+        return Reply(view=await doing)
+    except Refused as exc:
+        problem = problem_of(exc)
+        problem.members = {"thread_status": (await ask.gateway.thread(ask.id)).status}
+        raise problem from exc
+
+
+def _placed(thread: ThreadView, status: int) -> Reply:
+    return Reply(view=thread, status=status, headers={"Location": f"/v1/threads/{thread.id}"})
