@@ -174,17 +174,6 @@ def test_no_file_holds_the_address_of_a_registry() -> None:
     assert "://" not in (ROOT / "constraints.txt").read_text()
 
 
-def test_settings_of_the_code_and_of_the_example_are_the_same() -> None:
-    """Whatever the code reads stands in `.env.example`, and nothing else does."""
-    literal = re.compile(r'"((?:EMAIL|IMAP|OPENAI|PARLEY|SLACK|SMTP)_[A-Z_]+)"')
-    sources = [path for package in PACKAGES for path in (ROOT / package).rglob("*.py")]
-    read = {name for path in sources for name in literal.findall(path.read_text())}
-    example = (ROOT / ".env.example").read_text()
-    shown = set(re.findall(r"^([A-Z_]+)=", example, flags=re.MULTILINE))
-
-    assert read == shown
-
-
 def test_example_settings_hold_no_values() -> None:
     """`.env.example` copied as it is changes nothing, and can leak nothing."""
     example = (ROOT / ".env.example").read_text().splitlines()

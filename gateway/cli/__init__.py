@@ -1,9 +1,10 @@
 """The command line: `parley`, which is `python -m gateway`.
 
-Commands live here as signatures and help only. What they do is imported when they are called,
-so that `parley --version` never waits for a library that it doesn't use.
+One file a group, with signatures and help only. What a command does stands in `doing` and is
+imported when it is called, so that `parley --version` never waits for a library that it doesn't
+use.
 
-Data goes to stdout, talk to stderr. Exit codes: 0 done, 1 failed, 2 wrong usage.
+Data goes to stdout, talk to stderr. Exit codes: 0 done, 1 failed, 2 wrong usage or settings.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
+
+from gateway.cli import database, doctor, halt, keys, questions, running, threads
 
 app = typer.Typer(
     name="parley",
@@ -47,19 +50,21 @@ def _parley(
     """Connect people and AI agents, where the people are."""
 
 
-@app.command()
-def demo(
-    *,
-    once: Annotated[
-        bool, typer.Option("--once", help="Answer for me, tell the story once, and exit.")
-    ] = False,
-) -> None:
-    """Tell one whole story in the terminal: no account, no key."""
-    from gateway import demo as story  # noqa: PLC0415 - only this command needs it
-
-    raise typer.Exit(story.main(once=once))
+for command in (running.demo, running.serve, running.launch):
+    app.command()(command)
+app.add_typer(threads.app)
+app.add_typer(questions.app)
+app.add_typer(halt.app)
+app.add_typer(keys.app)
+app.command()(doctor.doctor)
+app.add_typer(database.app)
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     """Run the command line; the entry point of the `parley` script."""
-    app(prog_name="parley")
+    try:
+        app(arguments, prog_name="parley")
+    except Exception as exc:  # noqa: BLE001 - the errors' classes are imported when there is one
+        from gateway.cli.doing.failure import exit_code  # noqa: PLC0415
+
+        raise SystemExit(exit_code(exc)) from None

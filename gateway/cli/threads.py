@@ -1,0 +1,120 @@
+"""`parley threads`: look at threads, and steer them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gateway.cli.options import AsJson, Cursor, Limit, ThreadId, group
+
+app = group("threads", "Look at threads, and steer them.")
+
+Reason = Annotated[str, typer.Option(help="Why; people and the log are told.")]
+
+
+@app.command("list")
+def list_(
+    *,
+    status: Annotated[str, typer.Option(help="Only these, such as waiting or failed.")] = "",
+    agent: Annotated[str, typer.Option(help="Only those of this agent.")] = "",
+    cursor: Cursor = "",
+    limit: Limit = 50,
+    as_json: AsJson = False,
+) -> None:
+    """List threads, newest first."""
+    from gateway.cli.doing import threads  # noqa: PLC0415
+
+    query = {"status": status, "agent": agent, "cursor": cursor, "limit": limit}
+    threads.list_(query, as_json=as_json)
+
+
+@app.command()
+def show(
+    thread: ThreadId,
+    *,
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", help="Go on live until the thread is over.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Tell a thread's story; with --json the thread, and with --follow too its events."""
+    from gateway.cli.doing import threads  # noqa: PLC0415
+
+    threads.show(thread, follow=follow, as_json=as_json)
+
+
+@app.command()
+def pause(thread: ThreadId, *, reason: Reason = "", as_json: AsJson = False) -> None:
+    """Hold a thread where it is."""
+    _steer("pause", thread, {"reason": reason}, as_json=as_json)
+
+
+@app.command()
+def resume(
+    thread: ThreadId,
+    *,
+    instruction: Annotated[str, typer.Option(help="What to bear in mind from here on.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Let a paused thread go on."""
+    _steer("resume", thread, {"instruction": instruction}, as_json=as_json)
+
+
+@app.command()
+def cancel(thread: ThreadId, *, reason: Reason = "", as_json: AsJson = False) -> None:
+    """Stop a thread for good, and undo what can be undone."""
+    _steer("cancel", thread, {"reason": reason}, as_json=as_json)
+
+
+@app.command()
+def retry(thread: ThreadId, *, as_json: AsJson = False) -> None:
+    """Let a failed thread try again from where it stood."""
+    _steer("retry", thread, {}, as_json=as_json)
+
+
+@app.command()
+def fork(
+    thread: ThreadId,
+    *,
+    at: Annotated[
+        int | None, typer.Option(min=1, metavar="EVENT", help="The last event to copy.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Copy a thread under a new id; prints that id."""
+    _steer("fork", thread, {"at": at}, as_json=as_json)
+
+
+@app.command("export")
+def export_(
+    thread: ThreadId,
+    *,
+    markdown: Annotated[bool, typer.Option("--markdown", help="As a story for people.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Print a whole thread: as JSON, to be imported elsewhere, or as Markdown."""
+    from gateway.cli.doing import threads  # noqa: PLC0415
+
+    if markdown and as_json:
+        raise typer.BadParameter("choose one of --json and --markdown")
+    threads.export(thread, markdown=markdown)
+
+
+@app.command("import")
+def import_(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="An exported thread; - for stdin.")],
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Take over a thread from another installation; prints its id."""
+    from gateway.cli.doing import threads  # noqa: PLC0415
+
+    threads.import_(file, as_json=as_json)
+
+
+def _steer(verb: str, thread: str, body: dict[str, object], *, as_json: bool) -> None:
+    from gateway.cli.doing import threads  # noqa: PLC0415
+
+    threads.steer(verb, thread, body, as_json=as_json)

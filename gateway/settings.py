@@ -1,0 +1,273 @@
+"""Settings: the environment, or `.env` in the working folder; the environment wins.
+
+Read once, at the start, and trusted from there on. Whatever is wrong is told all at once, by the
+variable's name and what it should look like, and never with a value that may be a secret. Every
+setting stands in `.env.example` with its default; a test compares the two.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self, TypeVar
+from urllib.parse import urlsplit
+
+from dotenv import dotenv_values
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError
+from pydantic import model_validator as model_rule
+from pydantic_core import ErrorDetails
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from agent_core.errors import ModelRejected, ParleyError
+from agent_core.models.server import server_from
+from storage.errors import BadStoreUrl
+from storage.locations import File, Server, locate
+
+ENV_FILE = ".env"
+_PREFIX = "PARLEY_"
+NOT_SETTINGS = frozenset({"PARLEY_PYTHON"})
+"""Names that begin like ours and are read elsewhere: `./parley` builds `.venv` with this one."""
+
+LogLevel = Literal["debug", "info", "warning", "error"]
+LogFormat = Literal["json", "text"]
+_LEVELS = ("debug", "info", "warning", "error")
+_FORMATS = ("json", "text")
+_SHORTEST_SECRET = 16
+
+
+class SettingsError(ParleyError):
+    """The operator must act: something can't work as it is configured, and nothing has started."""
+
+
+def _database(url: str) -> str:
+    try:
+        locate(url)
+    except BadStoreUrl as exc:
+        raise ValueError from exc
+    return url
+
+
+def _http(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.port == 0:
+        raise ValueError
+    if not url.isprintable() or " " in url or parts.query or parts.fragment:
+        raise ValueError
+    return url.rstrip("/")
+
+
+def _secret(secret: SecretStr) -> SecretStr:
+    if len(secret.get_secret_value()) < _SHORTEST_SECRET:
+        raise ValueError
+    return secret
+
+
+def _header(key: SecretStr) -> SecretStr:
+    text = key.get_secret_value().strip()
+    if not (text.isascii() and text.isprintable()) or " " in text:
+        raise ValueError
+    return SecretStr(text)
+
+
+def _listed(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    return tuple(one.strip() for one in value.split(",") if one.strip())
+
+
+def _log(value: str) -> str:
+    words = value.lower().split("/")
+    levels = [word for word in words if word in _LEVELS]
+    formats = [word for word in words if word in _FORMATS]
+    if len(levels) > 1 or len(formats) > 1 or len(levels) + len(formats) != len(words):
+        raise ValueError
+    return f"{(levels or ['info'])[0]}/{(formats or ['text'])[0]}"
+
+
+_COMMON = SettingsConfigDict(
+    env_file=ENV_FILE,
+    env_file_encoding="utf-8",
+    env_ignore_empty=True,
+    extra="ignore",
+    frozen=True,
+    hide_input_in_errors=True,
+)
+
+
+class DatabaseSettings(BaseSettings):
+    """What `keys`, `db` and `doctor` need: where the database is."""
+
+    model_config = SettingsConfigDict(**_COMMON, env_prefix=_PREFIX)
+
+    database_url: Annotated[str, AfterValidator(_database)] = Field(
+        "sqlite:///parley.db",
+        description="sqlite:///parley.db (or sqlite:////a/whole/path.db), "
+        "or postgresql://user:password@host/database",
+    )
+
+
+class Settings(DatabaseSettings):
+    """What the server needs."""
+
+    host: str = Field(
+        "127.0.0.1",
+        min_length=1,
+        description="an address to listen on: 127.0.0.1, or 0.0.0.0 for every network",
+    )
+    port: int = Field(8080, ge=0, le=65_535, description="a port, from 0 (any free one) to 65535")
+    public_url: Annotated[str, AfterValidator(lambda url: url and _http(url))] = Field(
+        "", description="where people reach the server, like https://parley.example.com"
+    )
+    secret_key: Annotated[SecretStr, AfterValidator(_secret)] | None = Field(
+        None,
+        description=f"at least {_SHORTEST_SECRET} characters of chance, "
+        "like what `openssl rand -hex 32` prints",
+    )
+    agents: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)] = Field(
+        (), description="modules that define agents, like shop.agents or ./agents.py, with commas"
+    )
+    log: Annotated[str, AfterValidator(_log)] = Field(
+        "info/text", description="debug, info, warning or error, a slash, and json or text"
+    )
+
+    @model_rule(mode="after")
+    def _many_machines_share_one_secret(self) -> Self:
+        if self.secret_key is None and isinstance(locate(self.database_url), Server):
+            raise SettingsError(
+                "PARLEY_SECRET_KEY is not set: with PostgreSQL every machine needs the same one, "
+                f"{_described(type(self), 'secret_key')}"
+            )
+        return self
+
+    @property
+    def url(self) -> str:
+        """Where people reach the server."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return self.public_url or f"http://{host}:{self.port}"
+
+    @property
+    def log_level(self) -> LogLevel:
+        """From which level on to log."""
+        return self.log.partition("/")[0]  # type: ignore[return-value]  # `_log` has checked it
+
+    @property
+    def log_format(self) -> LogFormat:
+        """How a log line is written."""
+        return self.log.partition("/")[2]  # type: ignore[return-value]  # `_log` has checked it
+
+
+class ModelSettings(BaseSettings):
+    """Where agents without a model of their own find one; `agent_core` reads the same names."""
+
+    model_config = SettingsConfigDict(**_COMMON, env_prefix="OPENAI_", protected_namespaces=())
+
+    api_key: SecretStr | None = Field(None, description="the key of the model server, like sk-…")
+    base_url: str = Field("", description="like http://localhost:8000/v1 or https://host/v1")
+    model: str = Field("", description="the name of a model, like gpt-4.1-mini")
+
+    @model_rule(mode="after")
+    def _is_usable(self) -> Self:
+        if self.api_key or self.base_url:
+            key = self.api_key.get_secret_value() if self.api_key else None
+            try:
+                server_from(model=self.model, api_key=key, base_url=self.base_url, environ={})
+            except ModelRejected as exc:
+                raise SettingsError(str(exc)) from None
+        return self
+
+
+class ClientSettings(BaseSettings):
+    """What the command line needs to talk to a server."""
+
+    model_config = SettingsConfigDict(**_COMMON, env_prefix=_PREFIX)
+
+    url: Annotated[str, AfterValidator(_http)] = Field(
+        "http://127.0.0.1:8080", description="where the server is, like http://127.0.0.1:8080"
+    )
+    api_key: Annotated[SecretStr, AfterValidator(_header)] | None = Field(
+        None, description="a key like pk_…, as `parley keys create NAME --scope admin` prints it"
+    )
+
+
+ALL: tuple[type[BaseSettings], ...] = (Settings, ModelSettings, ClientSettings)
+
+_Kind = TypeVar("_Kind", bound=BaseSettings)
+
+
+def load(kind: type[_Kind]) -> _Kind:
+    """Read one kind of settings, or raise a SettingsError that tells all that is wrong."""
+    try:
+        return kind()
+    except ValidationError as exc:
+        raise SettingsError("\n".join(_told(kind, error) for error in exc.errors())) from None
+    except (OSError, UnicodeError) as exc:
+        raise SettingsError(f"{Path(ENV_FILE).resolve()} can't be read: {exc}") from exc
+
+
+def load_settings() -> Settings:
+    """Read what the server needs; what its agents' models need is checked with it."""
+    settings = load(Settings)
+    load(ModelSettings)
+    return settings
+
+
+def adopt_env_file() -> None:
+    """Put what `.env` says, and the environment doesn't, into the environment.
+
+    Agents and their tools read settings of their own there.
+    """
+    for name, value in _env_file().items():
+        if value is not None and not os.environ.get(name):
+            os.environ[name] = value
+
+
+def warnings(environ: Mapping[str, str] | None = None) -> list[str]:
+    """Name variables that look like ours and mean nothing: most often a typing mistake."""
+    given = os.environ if environ is None else environ
+    known = {name for kind in ALL for name in variables(kind)} | NOT_SETTINGS
+    unknown = sorted({*given, *_env_file()} - known)
+    return [_strange(name, known) for name in unknown if name.startswith(_PREFIX)]
+
+
+def variables(kind: type[BaseSettings]) -> dict[str, Any]:
+    """Give the variables that a kind of settings reads, with their defaults."""
+    prefix = kind.model_config.get("env_prefix", "")
+    return {f"{prefix}{name}".upper(): f.default for name, f in kind.model_fields.items()}
+
+
+def sqlite_file(url: str) -> Path | None:
+    """Give the file of an SQLite database; nothing for another one."""
+    place = locate(url)
+    return place.path if isinstance(place, File) else None
+
+
+def _env_file() -> dict[str, str | None]:
+    try:
+        return dotenv_values(ENV_FILE)
+    except (OSError, UnicodeError) as exc:
+        raise SettingsError(f"{Path(ENV_FILE).resolve()} can't be read: {exc}") from exc
+
+
+def _strange(name: str, known: set[str]) -> str:
+    ends = [one.removeprefix(_PREFIX) for one in known if one.startswith(_PREFIX)]
+    near = difflib.get_close_matches(name.removeprefix(_PREFIX), sorted(ends), n=1)
+    hint = f"; did you mean {_PREFIX}{near[0]}?" if near else ""
+    return f"{name} is no setting of Parley's{hint}"
+
+
+def _told(kind: type[BaseSettings], error: ErrorDetails) -> str:
+    field = next(_places(kind, error), "")
+    if not field:
+        return error["msg"]
+    prefix = kind.model_config.get("env_prefix", "")
+    return f"{prefix}{field.upper()} can't be used: it should be {_described(kind, field)}"
+
+
+def _places(kind: type[BaseSettings], error: ErrorDetails) -> Iterator[str]:
+    return (str(part) for part in error["loc"] if part in kind.model_fields)
+
+
+def _described(kind: type[BaseSettings], field: str) -> str:
+    return kind.model_fields[field].description or field
