@@ -1,0 +1,116 @@
+"""Failpoints, for tests only: the server kills itself, as `kill -9` would, at a chosen write.
+
+`PARLEY_FAILPOINT=commit:before:17` dies right before the store's 17th `commit` of this process,
+`commit:after:17` right after the 17th has become durable and before anybody is told. The writes
+that can be named so are `OPERATIONS`. Without the variable nothing here is in the way.
+
+`PARLEY_FAILPOINT_LEASE_MS=500` makes leases short and looks for due work often, so that a test
+need not wait for what a dead process held.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, cast
+
+from gateway.engine import EngineOptions
+from gateway.sender import SenderOptions
+from gateway.settings import SettingsError
+from storage.store import Store
+
+FAILPOINT = "PARLEY_FAILPOINT"
+LEASE_MS = "PARLEY_FAILPOINT_LEASE_MS"
+OPERATIONS = ("commit", "claim", "renew", "release", "claim_deliveries", "end_delivery")
+_POLL_SECONDS = 0.1
+
+
+@dataclass(frozen=True)
+class Failpoint:
+    """Where to die: before or after the `number`th call of an operation."""
+
+    operation: str
+    before: bool
+    number: int
+
+
+class FailingStore:
+    """Passes everything on to a store, until the process dies of it."""
+
+    def __init__(self, store: Store, point: Failpoint) -> None:
+        self._store = store
+        self._point = point
+        self._calls = count(1)
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 (whatever the store has)
+        """Give what the store has; the chosen operation with death around it."""
+        found = getattr(self._store, name)
+        return self._deadly(found) if name == self._point.operation else found
+
+    def _deadly(
+        self, operation: Callable[..., Coroutine[Any, Any, object]]
+    ) -> Callable[..., Coroutine[Any, Any, object]]:
+        async def run(*args: object, **kwargs: object) -> object:
+            if self._point.before:
+                self._count()
+            result = await operation(*args, **kwargs)
+            if not self._point.before:  # one that was refused has no after
+                self._count()
+            return result
+
+        return run
+
+    def _count(self) -> None:
+        if next(self._calls) == self._point.number:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def rigged(store: Store, environ: Mapping[str, str] = os.environ) -> Store:
+    """Give the store itself, or one that will die if the environment says so."""
+    text = environ.get(FAILPOINT, "")
+    return cast("Store", FailingStore(store, parse(text))) if text else store
+
+
+def parse(text: str) -> Failpoint:
+    """Read `OPERATION:before|after:NUMBER`, or refuse to start."""
+    match text.split(":"):
+        case [operation, ("before" | "after") as side, number] if (
+            operation in OPERATIONS and _is_counted(number)
+        ):
+            return Failpoint(operation, side == "before", int(number))
+    raise SettingsError(
+        f"{FAILPOINT} can't be used: it is for tests, and looks like commit:before:17 "
+        f"or commit:after:17, with one of {', '.join(OPERATIONS)}"
+    )
+
+
+def engine_options(environ: Mapping[str, str] = os.environ) -> EngineOptions:
+    """Give the engine's options: its own, or those for a test that can't wait."""
+    lease_ms = _lease_ms(environ)
+    if lease_ms is None:
+        return EngineOptions()
+    return EngineOptions(lease_ms=lease_ms, poll_seconds=_POLL_SECONDS)
+
+
+def sender_options(environ: Mapping[str, str] = os.environ) -> SenderOptions:
+    """Give the sender's options: its own, or those for a test that can't wait."""
+    lease_ms = _lease_ms(environ)
+    if lease_ms is None:
+        return SenderOptions()
+    return SenderOptions(lease_ms=lease_ms, poll_seconds=_POLL_SECONDS)
+
+
+def _lease_ms(environ: Mapping[str, str]) -> int | None:
+    text = environ.get(LEASE_MS, "")
+    if not text:
+        return None
+    if not _is_counted(text):
+        raise SettingsError(f"{LEASE_MS} can't be used: it is for tests, and looks like 500")
+    return int(text)
+
+
+def _is_counted(text: str) -> bool:
+    return text.isascii() and text.isdigit() and int(text) > 0

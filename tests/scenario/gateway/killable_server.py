@@ -1,0 +1,202 @@
+"""A `parley serve` on SQLite that can be killed and is started again, with the same folder."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sqlite3
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.scenario.gateway.cli_installation import ROOT, free_port
+
+SHORT_LEASE = 400
+
+AGENTS = '''
+import asyncio, os, re
+from agent_core import Agent, ScriptedModel, ToolContext, call, calls, contact_human, says, tool
+
+PAUSE = float(os.environ.get("STORY_PAUSE", "0"))
+
+def write(name, line):
+    """Durable before it returns, and whole: what the outside world would see."""
+    file = os.open(name, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    try:
+        os.write(file, (line + "\\n").encode())
+        os.fsync(file)
+    finally:
+        os.close(file)
+
+async def take_effect(tool, order, ctx):
+    await asyncio.sleep(PAUSE)
+    write("ledger.txt", f"{tool} {order} {ctx.thread.id} {ctx.idempotency_key}")
+    await asyncio.sleep(PAUSE)
+    return f"{tool} {order}"
+
+@tool(approval=True)
+async def pay(ctx: ToolContext, order: str) -> str:
+    """Pay the customer back."""
+    return await take_effect("pay", order, ctx)
+
+@tool
+async def book(ctx: ToolContext, order: str) -> str:
+    """Write it into the books."""
+    return await take_effect("book", order, ctx)
+
+def order_in(request):
+    return re.search(r"order-[\\w-]+", str(request.messages))[0]
+
+def decide(request):
+    """Ask, then pay and book in one turn, then tell. Keeps no state: a repeated call is alike."""
+    order = order_in(request)
+    turns = sum("tool_calls" in message for message in request.messages)
+    if turns == 0:
+        return calls(
+            call("contact_human", question=f"Which account is {order} on?", to=["accounting"])
+        )
+    if turns == 1:
+        return calls(call("pay", order=order), call("book", order=order))
+    return says(f"done {order}")
+
+async def think(request):
+    write("model.txt", order_in(request))
+    if os.path.exists("slow"):
+        await asyncio.sleep(60)
+
+@tool
+async def ship(ctx: ToolContext, order: str) -> str:
+    """Takes its time, and must not be stopped."""
+    write("ledger.txt", f"begin {order} {ctx.thread.id} {ctx.idempotency_key}")
+    await asyncio.sleep(1.5)
+    write("ledger.txt", f"end {order} {ctx.thread.id} {ctx.idempotency_key}")
+    return "shipped"
+
+def then_ship(request):
+    if any("tool_calls" in message for message in request.messages):
+        return says("shipped")
+    return calls(call("ship", order=order_in(request)))
+
+desk = Agent("desk", tools=[pay, book, contact_human], model=ScriptedModel(decide))
+depot = Agent("depot", tools=[ship], model=ScriptedModel(then_ship))
+thinker = Agent(
+    "thinker", model=ScriptedModel(lambda request: says("thought"), before_reply=think)
+)
+'''
+
+
+@dataclass
+class KillableServer:
+    """The folder, the address, and whoever starts the server there."""
+
+    folder: Path
+    port: int
+    key: str
+    supervisor: asyncio.subprocess.Process
+    pid: int = 0
+    kills: int = 0
+
+    @property
+    def url(self) -> str:
+        """Where it listens, again and again."""
+        return f"http://127.0.0.1:{self.port}"
+
+    async def start(self, failpoint: str = "", *, lease_ms: int = SHORT_LEASE) -> None:
+        """Start a server; clients find out when it answers."""
+        environ = {
+            "PARLEY_FAILPOINT": failpoint,
+            "PARLEY_FAILPOINT_LEASE_MS": str(lease_ms or ""),
+        }
+        assert self.supervisor.stdin is not None
+        self.supervisor.stdin.write(json.dumps(environ).encode() + b"\n")
+        self.pid = int(await self._line())
+
+    async def ended(self) -> int:
+        """Wait for the end of the server, and give its exit code."""
+        code = int(await self._line())
+        self.pid = 0
+        self.kills += code == -signal.SIGKILL
+        return code
+
+    async def stop(self, how: signal.Signals = signal.SIGKILL) -> int:
+        """Stop the server, and give its exit code."""
+        os.kill(self.pid, how)
+        return await self.ended()
+
+    async def _line(self) -> str:
+        assert self.supervisor.stdout is not None
+        line = (await self.supervisor.stdout.readline()).decode().strip()
+        assert line, f"the supervisor has died: {self.log}"
+        return line
+
+    @property
+    def log(self) -> str:
+        """What all the servers have logged."""
+        return (self.folder / "server.log").read_text()
+
+    def lines(self, name: str) -> list[str]:
+        """Give what the tools (ledger.txt) or the model (model.txt) have left behind."""
+        path = self.folder / name
+        return path.read_text().splitlines() if path.exists() else []
+
+    def rows(self, statement: str, *values: str) -> list[tuple[Any, ...]]:
+        """Look into the database from outside, beside the server."""
+        with closing(sqlite3.connect(f"file:{self.folder}/parley.db?mode=ro", uri=True)) as db:
+            return db.execute(statement, values).fetchall()
+
+
+@asynccontextmanager
+async def killable_server(folder: Path, *, pause: float = 0.0) -> AsyncIterator[KillableServer]:
+    """Make a folder with agents and a key; nothing runs yet."""
+    _prepare(folder)
+    port = free_port()
+    ours = ("PARLEY_", "OPENAI_", "COLUMNS")
+    environ = {name: value for name, value in os.environ.items() if not name.startswith(ours)} | {
+        "PYTHONPATH": str(ROOT),
+        "PARLEY_AGENTS": "./agents.py",
+        "PARLEY_DATABASE_URL": f"sqlite:///{folder}/parley.db",
+        "PARLEY_PORT": str(port),
+        "PARLEY_LOG": "warning/text",
+        "STORY_PAUSE": str(pause),
+    }
+    key = await _new_key(folder, environ)
+    with (folder / "server.log").open("ab") as log:
+        supervisor = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-P", "-m", "tests.doubles.warm_server"),
+            cwd=folder,
+            env=environ,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=log,
+        )
+    made = KillableServer(folder, port, key, supervisor)
+    try:
+        yield made
+    finally:
+        if made.pid:
+            os.kill(made.pid, signal.SIGKILL)
+        assert supervisor.stdin is not None
+        supervisor.stdin.close()
+        await supervisor.wait()
+
+
+def _prepare(folder: Path) -> None:
+    folder.mkdir()
+    (folder / "agents.py").write_text(AGENTS)
+
+
+async def _new_key(folder: Path, environ: dict[str, str]) -> str:
+    made = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-P", "-m", "gateway", "keys", "create", "otto"),
+        *("--scope", "admin", "--json"),
+        cwd=folder,
+        env=environ,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    out, _ = await made.communicate()
+    return str(json.loads(out)["key"])
