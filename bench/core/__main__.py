@@ -16,8 +16,8 @@ from pathlib import Path
 
 from bench.core.entrants import ENTRANTS, OURS, Entrant, EntrantFailed, run
 from bench.core.report import render
-from bench.core.venvs import PeerUnavailable
 from bench.core.workload import Measurement
+from bench.venvs import PeerUnavailable
 
 
 def main() -> int:

@@ -9,10 +9,11 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.core.venvs import peer_python
 from bench.core.workload import Measurement, parse_measurement
+from bench.venvs import peer_python
 
 _ROOT = Path(__file__).parent.parent.parent
+_PINS = Path(__file__).parent / "peers.txt"
 _TIMEOUT_SECONDS = 300
 
 
@@ -28,7 +29,7 @@ class Entrant:
 
     def python(self) -> str:
         """Find the interpreter, installing the peer on its first use."""
-        return str(peer_python(self.peer)) if self.peer else sys.executable
+        return str(peer_python(self.peer, _PINS)) if self.peer else sys.executable
 
 
 OURS = Entrant(name="Parley", module="contender_parley")

@@ -10,8 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-_HERE = Path(__file__).parent
-_VENVS = _HERE.parent / ".venvs"
+_VENVS = Path(__file__).parent / ".venvs"
 _STAMP = "installed.txt"
 _TIMEOUT_SECONDS = 600
 
@@ -20,16 +19,16 @@ class PeerUnavailable(Exception):
     """A peer could not be installed; the others can still be measured."""
 
 
-def requirements() -> dict[str, list[str]]:
-    """Read `peers.txt`: what to install, by the name of the environment."""
-    lines = (_HERE / "peers.txt").read_text(encoding="utf-8").splitlines()
+def requirements(pins: Path) -> dict[str, list[str]]:
+    """Read a `peers.txt`: what to install, by the name of the environment."""
+    lines = pins.read_text(encoding="utf-8").splitlines()
     wanted = [line.split() for line in lines if line and not line.startswith("#")]
     return {re.split(r"[^\w.-]", first, maxsplit=1)[0]: [first, *rest] for first, *rest in wanted}
 
 
-def peer_python(name: str) -> Path:
+def peer_python(name: str, pins: Path) -> Path:
     """Give the peer's interpreter, after making its environment if it isn't there yet."""
-    folder, wanted = _VENVS / name, requirements()[name]
+    folder, wanted = _VENVS / name, requirements(pins)[name]
     stamp, python = folder / _STAMP, folder / "bin" / "python"
     if stamp.is_file() and stamp.read_text(encoding="utf-8").split() == wanted:
         return python

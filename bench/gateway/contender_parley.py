@@ -1,0 +1,64 @@
+"""Ours, as `parley serve` puts it together, without HTTP: intake, engine and outbox on a file."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.metadata
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from bench.gateway.desk import clerk, desk
+from bench.gateway.stopwatch import ANSWER, DONE, REQUEST, main
+from channels.web.channel import WebChannel
+from gateway.engine import Engine
+from gateway.hints import Hints
+from gateway.local import LocalGateway
+from gateway.sender import Sender
+from gateway.views import Launch
+from storage.urls import open_store
+
+_PATIENCE = 30.0
+
+
+class Parley:
+    """A gateway in this process."""
+
+    version = importlib.metadata.version("parley")
+
+    def __init__(self, gateway: LocalGateway, database: Path) -> None:
+        self.gateway = gateway
+        self.database = database
+
+    async def cycle(self, _number: int) -> None:
+        """Launch, wait for the question, answer it, wait for the end."""
+        launched, _ = await self.gateway.launch(Launch(agent="desk", text=REQUEST), by="ann")
+        waiting = await self.gateway.wait(launched.id, seconds=_PATIENCE)
+        [question] = waiting.questions
+        await self.gateway.answer(question.id, ANSWER, by="otto")
+        finished = await self.gateway.wait(launched.id, seconds=_PATIENCE)
+        assert finished.status == "finished"
+        assert finished.result == DONE
+
+
+@asynccontextmanager
+async def opened(folder: Path, way: str = "") -> AsyncIterator[Parley]:  # noqa: ARG001 (one way only)
+    """Run a gateway on a new file."""
+    database = folder / "parley.db"
+    store = open_store(f"sqlite:///{database}")
+    await store.open()
+    hints, agents = Hints(store), {agent.name: agent for agent in (desk, clerk)}
+    sender = Sender(store, {"web": WebChannel()}, hints)
+    parts = (hints, Engine(store, agents, hints), sender)
+    running = [asyncio.create_task(part.run()) for part in parts]
+    try:
+        yield Parley(LocalGateway(store, agents, hints), database)
+    finally:
+        for part in reversed(running):
+            part.cancel()
+            await asyncio.gather(part, return_exceptions=True)
+        await store.close()
+
+
+if __name__ == "__main__":
+    main(opened)

@@ -1,0 +1,47 @@
+"""Our control API on a SQLite file, as the role `web` serves it: nobody runs what is launched.
+
+Limits that protect a server from one client (requests a second, a full queue) are out of the way.
+The log is as quiet as the bare server's, or (`info`) has a line for each request, as by default.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import time
+from pathlib import Path
+
+from agent_core.thread.events import Millis
+from bench.gateway.desk import desk
+from gateway import logs
+from gateway.hints import Hints
+from gateway.http.app import make_app, run_app
+from gateway.http.options import HttpOptions
+from gateway.keys import key_hash
+from gateway.local import LocalGateway
+from storage.urls import open_store
+from storage.values import ApiKey, KeyId
+
+_NO_LIMIT = 1_000_000_000
+
+
+async def main(folder: Path, port: int, key: str) -> None:
+    """Serve until killed."""
+    store = open_store(f"sqlite:///{folder / 'parley.db'}")
+    await store.open()
+    now = Millis(time.time_ns() // 1_000_000)
+    row = ApiKey(
+        id=KeyId("key_1"), name="bench", hash=key_hash(key), scopes=("launch",), created_at=now
+    )
+    await store.add_key(row)
+    hints = Hints(store)
+    gateway = LocalGateway(store, {desk.name: desk}, hints, most_queued=_NO_LIMIT)
+    options = HttpOptions(requests_per_second=float(_NO_LIMIT), burst=_NO_LIMIT)
+    await run_app(make_app(gateway, store, options), "127.0.0.1", port)
+    await hints.run()
+
+
+if __name__ == "__main__":
+    logs.configure("info" if sys.argv[3] == "info" else "warning", "json")
+    asyncio.run(main(Path(sys.argv[1]), int(sys.argv[2]), os.environ["BENCH_KEY"]))
