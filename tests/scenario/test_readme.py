@@ -37,7 +37,7 @@ def test_first_commands_are_demo_and_test() -> None:
 def test_example_prints_what_the_readme_shows(tmp_path: Path) -> None:
     """Copied as it is, each of its two processes prints what stands below it; one refund."""
     (tmp_path / "refunds.py").write_text(EXAMPLE)
-    console = blocks("console")[0]
+    console = next(block for block in blocks("console") if "refunds.py" in block)
     first, second, counted = re.findall(r"^\$ .*\n((?:[^$].*\n)*)", console, flags=re.MULTILINE)
     run = [sys.executable, "refunds.py"]
     shown = [subprocess.check_output(run, cwd=tmp_path, text=True) for _ in range(2)]
