@@ -67,9 +67,10 @@ class Lost:
 class Client:
     """One connection to one server; used as `async with`."""
 
-    def __init__(self, url: str, key: str = "") -> None:
+    def __init__(self, url: str, key: str = "", *, patience: float = _ANSWER_SECONDS) -> None:
         self._url = url
         self._key = key
+        self._patience = patience
         self._session: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> Self:
@@ -113,7 +114,7 @@ class Client:
         kept = {
             name: str(value) for name, value in (query or {}).items() if value not in ("", None)
         }
-        seconds = _ANSWER_SECONDS + float(kept.get("wait", 0))
+        seconds = self._patience + float(kept.get("wait", 0))
         try:
             async with asyncio.timeout(seconds):
                 response = await self._open(method, path, kept, content, headers)

@@ -253,10 +253,9 @@ def test_launch_reads_its_text_from_a_pipe(
 
 
 def test_launch_over_a_connection_that_breaks_off_launches_once(
-    parley: Parley, canned: Canned, monkeypatch: pytest.MonkeyPatch
+    parley: Parley, canned: Canned
 ) -> None:
     """It is tried again with the same key, by which the server knows it."""
-    monkeypatch.setattr("gateway.cli.doing.launching._PAUSES", (0.0,))
 
     async def break_off(request: web.Request) -> web.StreamResponse:
         canned.on("POST", "/v1/threads", THREAD, 201)
