@@ -55,7 +55,7 @@ def fold(events: Iterable[Event], onto: ThreadState | None = None) -> ThreadStat
     """Add events up to a state, beginning with none or going on from an earlier one."""
     state = ThreadState() if onto is None else onto.copy()
     # Local names, because this loop is the one place whose cost grows with a thread.
-    seq, before, then = state.seq, state.lifecycle, state.updated_at
+    seq, before, then, forked_at = state.seq, state.lifecycle, state.updated_at, state.forked_at
     moves = _MOVES[before]
     for event in events:
         move = moves.get(type(event))
@@ -67,11 +67,12 @@ def fold(events: Iterable[Event], onto: ThreadState | None = None) -> ThreadStat
             state.active_ms += event.at - then
         record(state, event)
         then = event.at
-        if seq == state.forked_at:
+        if seq == forked_at:
             call_fold.lapse_approvals(state)
         if after is not before:
             state.lifecycle = before = after
             moves = _MOVES[before]
+            forked_at = state.forked_at  # the launch tells it
     state.updated_at = then
     return state
 

@@ -23,7 +23,7 @@ from agent_core.thread.events import (
 )
 from agent_core.thread.questions import CallKey, Question, QuestionId
 from agent_core.thread.transitions import CallStatus, Lifecycle, QuestionStatus
-from agent_core.thread.usage import Usage
+from agent_core.thread.usage import NO_USAGE, Usage
 
 Outcome = Literal[
     "returned", "failed", "answered", "denied", "expired", "withdrawn", "cancelled", "confirmed"
@@ -161,7 +161,7 @@ class ThreadState(msgspec.Struct, kw_only=True, omit_defaults=True):
     def reset_meter(self) -> None:
         """Count from here: a person has set the run going."""
         self.steps = self.active_ms = self.same_calls = 0
-        self.run_usage = Usage()
+        self.run_usage = NO_USAGE
 
     def add_usage(self, usage: Usage) -> None:
         """Count a model call, in all and for the run."""
