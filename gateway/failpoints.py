@@ -2,7 +2,8 @@
 
 `PARLEY_FAILPOINT=commit:before:17` dies right before the store's 17th `commit` of this process,
 `commit:after:17` right after the 17th has become durable and before anybody is told. The writes
-that can be named so are `OPERATIONS`. Without the variable nothing here is in the way.
+that can be named so are `OPERATIONS`. `commit:before:2:ToolReturned` counts only commits with such
+an event. Without the variable nothing here is in the way.
 
 `PARLEY_FAILPOINT_LEASE_MS=500` makes leases short and looks for due work often, so that a test
 need not wait for what a dead process held.
@@ -12,29 +13,42 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Any, cast
+from typing import Any, cast, get_args
 
+from agent_core.thread.events import Event
 from gateway.engine import EngineOptions
 from gateway.sender import SenderOptions
 from gateway.settings import SettingsError
 from storage.store import Store
+from storage.values import Commit
 
 FAILPOINT = "PARLEY_FAILPOINT"
 LEASE_MS = "PARLEY_FAILPOINT_LEASE_MS"
 OPERATIONS = ("commit", "claim", "renew", "release", "claim_deliveries", "end_delivery")
+_EVENTS = frozenset(kind.__name__ for kind in get_args(Event))
 _POLL_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
 class Failpoint:
-    """Where to die: before or after the `number`th call of an operation."""
+    """Where to die: before or after the `number`th call of an operation, with such an event."""
 
     operation: str
     before: bool
     number: int
+    event: str = ""
+
+    def counts(self, args: Sequence[object]) -> bool:
+        """Tell whether a call is one of those that are counted."""
+        if not self.event:
+            return True
+        (commit,) = args
+        return isinstance(commit, Commit) and any(
+            type(event).__name__ == self.event for event in commit.events
+        )
 
 
 class FailingStore:
@@ -54,10 +68,11 @@ class FailingStore:
         self, operation: Callable[..., Coroutine[Any, Any, object]]
     ) -> Callable[..., Coroutine[Any, Any, object]]:
         async def run(*args: object, **kwargs: object) -> object:
-            if self._point.before:
+            counts = self._point.counts(args)
+            if counts and self._point.before:
                 self._count()
             result = await operation(*args, **kwargs)
-            if not self._point.before:  # one that was refused has no after
+            if counts and not self._point.before:  # one that was refused has no after
                 self._count()
             return result
 
@@ -81,6 +96,10 @@ def parse(text: str) -> Failpoint:
             operation in OPERATIONS and _is_counted(number)
         ):
             return Failpoint(operation, side == "before", int(number))
+        case ["commit", ("before" | "after") as side, number, event] if (
+            event in _EVENTS and _is_counted(number)
+        ):
+            return Failpoint("commit", side == "before", int(number), event)
     raise SettingsError(
         f"{FAILPOINT} can't be used: it is for tests, and looks like commit:before:17 "
         f"or commit:after:17, with one of {', '.join(OPERATIONS)}"

@@ -88,10 +88,18 @@ async def test_a_kill_at_any_commit_of_a_story_loses_and_repeats_nothing(tmp_pat
 
     print(f"{len(before)} + {len(after)} kills")  # noqa: T201
     assert min(len(before), len(after)) >= 12
-    # The sweep did reach into the tools: before its result was committed, one had run; after its
-    # start was, it had not. (How many depends on how the customers' own commits fall between.)
-    assert said_of_cut_off_calls(before)["it_happened"] >= 1
-    assert said_of_cut_off_calls(after)["run_again"] >= 1
+
+
+async def test_a_kill_around_a_tool_tells_what_it_had_done(tmp_path: Path) -> None:
+    """Before its result was committed, each tool had run; after its start was, none had."""
+    async with killable_server(tmp_path / "tools") as server:
+        before = [await survives(server, f"commit:before:{n}:ToolReturned") for n in (1, 2)]
+        # The first start is contact_human's, which asks anew without a question: no harm in it.
+        after = [await survives(server, f"commit:after:{n}:ToolStarted") for n in (2, 3)]
+
+    assert all(died for _, died in (*before, *after))
+    assert said_of_cut_off_calls(made for made, _ in before)["it_happened"] >= 2
+    assert said_of_cut_off_calls(made for made, _ in after)["run_again"] >= 2
 
 
 async def test_a_kill_around_any_other_write_loses_and_repeats_nothing(tmp_path: Path) -> None:
@@ -150,7 +158,16 @@ async def test_kills_at_random_moments_under_load_lose_and_repeat_nothing(tmp_pa
 
 
 @pytest.mark.parametrize(
-    "failpoint", ["commit", "commit:before", "commit:during:1", "load:before:1", "commit:after:0"]
+    "failpoint",
+    [
+        "commit",
+        "commit:before",
+        "commit:during:1",
+        "load:before:1",
+        "commit:after:0",
+        "commit:after:1:Nothing",
+        "claim:after:1:ToolStarted",
+    ],
 )
 async def test_a_failpoint_that_means_nothing_refuses_to_start(
     tmp_path: Path, failpoint: str
