@@ -1,5 +1,5 @@
 """Where people are: one folder each for Slack, email and webhooks.
 
-Nothing lives here yet. A channel verifies, parses, renders and sends. It may know `agent_core`;
+A channel verifies, parses, renders and sends. It may know `agent_core`;
 it must not know another channel, the storage or the gateway, and it never runs an agent.
 """

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from channels.channel import GiveUp, Outgoing
+from channels.channel import GiveUp
+from channels.outgoing import Outgoing
 from channels.web.channel import WebChannel
 
 
 def to(address: str) -> Outgoing:
     """Write a message to an address."""
-    return Outgoing(id="th_1.3", thread="th_1", address=address, body={"kind": "thread.finished"})
+    return Outgoing(id="th_1.3", thread="th_1", address=address, kind="thread.finished")
 
 
 async def test_receipt_says_where_to_read() -> None:
     """The thread's events, whoever asks for them."""
-    assert await WebChannel().send(to("web:th_1")) == {"url": "/v1/threads/th_1/events"}
+    sent = await WebChannel().send(to("web:th_1"))
+
+    assert sent.receipt == {"url": "/v1/threads/th_1/events"}
 
 
 async def test_sending_twice_gives_the_same_receipt() -> None:

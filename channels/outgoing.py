@@ -1,0 +1,69 @@
+"""What goes out to people, before a channel gives it a form of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from agent_core.json_values import Json, JsonObject
+
+OutgoingKind = Literal[
+    "question.asked",
+    "question.reminded",
+    "question.escalated",
+    "question.settled",
+    "thread.finished",
+    "thread.failed",
+    "thread.cancelled",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """One of the answers that a choice offers."""
+
+    name: str
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionCard:
+    """A question as people see it, as it is at the moment of sending."""
+
+    id: str
+    thread: str
+    kind: Literal["text", "choice", "approval", "form", "event"]
+    prompt: str
+    context: str = ""
+    options: Sequence[Choice] = ()
+    schema: JsonObject | None = None
+    tool: str = ""
+    arguments: JsonObject | None = None
+    audience: Sequence[str] = ()
+    """Ids of actors, names and roles of people, or places; as in `Actor.id`."""
+    urgency: Literal["low", "normal", "high"] = "normal"
+    status: Literal["open", "answered", "expired", "withdrawn"] = "open"
+    answer: Json = None
+    answered_by: str = ""
+    """An actor's id or a person's name."""
+    comment: str = ""
+    asked_at: int = 0
+    """Milliseconds since 1970."""
+    settled_at: int | None = None
+    expires_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outgoing:
+    """One message to one address; `id` is the same for every try, so a channel can look first."""
+
+    id: str
+    thread: str
+    address: str
+    kind: OutgoingKind
+    text: str = ""
+    """The result, the error, or the reason; Markdown, as the agent wrote it."""
+    question: QuestionCard | None = None
+    attempt: int = 1
+    """From the second on, the first may have got through: look before sending again."""
