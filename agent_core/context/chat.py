@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from agent_core.context.results import result_text
 from agent_core.json_values import compact
 from agent_core.thread.events import (
+    Attachment,
     ChosenCall,
     ContextCompacted,
     MessageReceived,
@@ -25,7 +26,9 @@ from agent_core.thread.state import Call, LateNews, ThreadState
 
 ChatMessage: TypeAlias = dict[str, Any]
 
-_OUR_NOTES = re.compile(r"^\[(?=from |your question|resumed|what happened so far)", re.MULTILINE)
+_OUR_NOTES = re.compile(
+    r"^\[(?=from |attached file |your question|resumed|what happened so far)", re.MULTILINE
+)
 
 
 def render_chat(state: ThreadState, instructions: str) -> list[ChatMessage]:
@@ -71,12 +74,24 @@ def _chosen(call: Call, chosen: ChosenCall) -> ChatMessage:
 
 
 def _said(state: ThreadState, entry: MessageReceived) -> str:
-    text = entry.text
-    if "[" in text:  # a line like one of our own notes must not pass for one
-        text = _OUR_NOTES.sub("> [", text)
+    text = _quoted(entry.text)
+    if entry.attachments:
+        text = "\n\n".join([text, *map(_attached, entry.attachments)]).lstrip()
     if not entry.sender or entry.sender == state.requester:
         return text
     return f"[from {entry.sender}]\n{text}"
+
+
+def _quoted(text: str) -> str:
+    """Let no line that somebody wrote pass for one of our own notes."""
+    return _OUR_NOTES.sub("> [", text) if "[" in text else text
+
+
+def _attached(file: Attachment) -> str:
+    kind = f", {file.media_type}" if file.media_type else ""
+    note = f"; {file.note}" if file.note else ""
+    head = f"[attached file {compact(file.name)}{kind}, {file.size} bytes{note}]"
+    return f"{head}\n{_quoted(file.text)}" if file.text else head
 
 
 def _news(state: ThreadState, entry: LateNews | ThreadResumed | ContextCompacted) -> str:

@@ -49,7 +49,9 @@ def _launched(event: ev.ThreadLaunched, _names: dict[CallKey, str]) -> _Words:
 
 
 def _received(event: ev.MessageReceived, _names: dict[CallKey, str]) -> _Words:
-    return f"{event.sender or 'somebody'} wrote", _quote(event.text)
+    files = [f"with the file {_code(file.name)} ({file.size} bytes)" for file in event.attachments]
+    said = [*_quote(event.text), *(["", *files] if files else [])]
+    return f"{event.sender or 'somebody'} wrote", said
 
 
 def _replied(event: ev.ModelReplied, _names: dict[CallKey, str]) -> _Words:

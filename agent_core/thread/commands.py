@@ -13,6 +13,7 @@ from agent_core.json_values import Json
 from agent_core.thread.answers import CheckArguments, require_open, shape_answer
 from agent_core.thread.digest import approval_digest
 from agent_core.thread.events import (
+    Attachment,
     Event,
     MessageReceived,
     Millis,
@@ -31,10 +32,17 @@ from agent_core.thread.times import spoken
 from agent_core.thread.transitions import THREAD
 
 
-def receive(state: ThreadState, text: str, *, at: Millis, sender: str = "") -> list[Event]:
+def receive(
+    state: ThreadState,
+    text: str,
+    *,
+    at: Millis,
+    sender: str = "",
+    attachments: tuple[Attachment, ...] = (),
+) -> list[Event]:
     """Say something more to the agent."""
     _require(state, MessageReceived, "takes no more messages")
-    return [MessageReceived(at=at, text=text, sender=sender)]
+    return [MessageReceived(at=at, text=text, sender=sender, attachments=attachments)]
 
 
 def answer(

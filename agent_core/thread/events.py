@@ -54,10 +54,30 @@ class ThreadLaunched(_Event, frozen=True):
     thread: ThreadId
     agent: str
     requester: str = ""
+    audience: tuple[str, ...] = ()
+    """Who answers questions that name nobody, if it is not the requester."""
     origin: str = ""
     metadata: JsonObject = {}
     forked_from: ThreadId | None = None
     forked_at: int = 0
+
+
+class Attachment(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    gc=False,
+):
+    """A file that came with a message: always named, and given as text where it is text."""
+
+    name: str
+    media_type: str = ""
+    size: int = 0
+    text: str = ""
+    note: str = ""
+    """Why there is no text, or not all of it."""
 
 
 class MessageReceived(_Event, frozen=True):
@@ -65,6 +85,7 @@ class MessageReceived(_Event, frozen=True):
 
     text: str
     sender: str = ""
+    attachments: tuple[Attachment, ...] = ()
 
 
 class ChosenCall(

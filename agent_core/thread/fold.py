@@ -53,7 +53,11 @@ waiting for a person. (Time that a crashed machine took to come back is in the n
 
 def fold(events: Iterable[Event], onto: ThreadState | None = None) -> ThreadState:
     """Add events up to a state, beginning with none or going on from an earlier one."""
-    state = ThreadState() if onto is None else onto.copy()
+    return fold_into(ThreadState() if onto is None else onto.copy(), events)
+
+
+def fold_into(state: ThreadState, events: Iterable[Event]) -> ThreadState:
+    """Add events to this very state, and give it back: for who made it, and alone has it."""
     # Local names, because this loop is the one place whose cost grows with a thread.
     seq, before, then, forked_at = state.seq, state.lifecycle, state.updated_at, state.forked_at
     moves = _MOVES[before]
@@ -81,6 +85,7 @@ def _launched(state: ThreadState, event: ThreadLaunched) -> None:
     state.id = event.thread
     state.agent = event.agent
     state.requester = event.requester
+    state.audience = event.audience
     state.origin = event.origin
     state.metadata = event.metadata
     state.forked_at = event.forked_at

@@ -114,6 +114,7 @@ class ThreadState(msgspec.Struct, kw_only=True, omit_defaults=True):
     id: ThreadId = ThreadId("")
     agent: str = ""
     requester: str = ""
+    audience: tuple[str, ...] = ()
     origin: str = ""
     metadata: JsonObject = {}
     forked_at: int = 0

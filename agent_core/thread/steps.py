@@ -68,26 +68,23 @@ def next_step(state: ThreadState, in_flight: AbstractSet[CallKey] = NOBODY) -> S
 
 def status(state: ThreadState) -> Status:
     """Name the status that the log alone gives; a store tells `queued` from `running`."""
+    return status_with(state, next_step(state))
+
+
+def status_with(state: ThreadState, step: Step) -> Status:
+    """Name the status of a thread whose next step is known."""
     match state.lifecycle:
         case "new":
             return "running"
         case "active":
-            return "waiting" if isinstance(next_step(state), Wait) else "running"
+            return "waiting" if isinstance(step, Wait) else "running"
         case stopped:
             return stopped
 
 
 def _active(state: ThreadState, in_flight: AbstractSet[CallKey]) -> Step:
-    lost = _lost(state, in_flight)
-    if lost:
-        return Recover(lost)
-    runnable = tuple(
-        state.calls[key] for key in state.open_calls if state.calls[key].status in _RUNNABLE
-    )
-    if runnable:
-        return RunCalls(runnable)
     if state.open_calls:
-        return Wait("calls")
+        return _with_calls(state, in_flight)
     if _holds_thread(state):
         return Wait("questions")
     if state.stopping:
@@ -97,6 +94,16 @@ def _active(state: ThreadState, in_flight: AbstractSet[CallKey]) -> Step:
     if state.open_questions:
         return Wait("questions")
     return Finish()
+
+
+def _with_calls(state: ThreadState, in_flight: AbstractSet[CallKey]) -> Step:
+    lost = _lost(state, in_flight)
+    if lost:
+        return Recover(lost)
+    runnable = tuple(
+        [state.calls[key] for key in state.open_calls if state.calls[key].status in _RUNNABLE]
+    )
+    return RunCalls(runnable) if runnable else Wait("calls")
 
 
 def _cancelled(state: ThreadState, in_flight: AbstractSet[CallKey]) -> Step:
@@ -114,13 +121,17 @@ def _cancelled(state: ThreadState, in_flight: AbstractSet[CallKey]) -> Step:
 
 def _lost(state: ThreadState, in_flight: AbstractSet[CallKey]) -> tuple[Call, ...]:
     return tuple(
-        state.calls[key]
-        for key in state.open_calls
-        if state.calls[key].status == "running" and key not in in_flight
+        [
+            state.calls[key]
+            for key in state.open_calls
+            if state.calls[key].status == "running" and key not in in_flight
+        ]
     )
 
 
 def _holds_thread(state: ThreadState) -> bool:
     """A question about the run itself: the model waits for its answer."""
+    if not state.open_questions:
+        return False
     questions = (state.questions[key].question for key in state.open_questions)
     return any(question.wait and question.call is None for question in questions)

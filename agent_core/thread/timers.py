@@ -23,6 +23,8 @@ TimerEvent: TypeAlias = QuestionEscalated | QuestionExpired | QuestionReminded |
 
 def next_due(state: ThreadState) -> Millis | None:
     """Tell when a timer of an open question is next due."""
+    if not state.open_questions:
+        return None
     moments = [moment for one in state.waiting_questions() for moment in _moments(one)]
     return min(moments, default=None)
 

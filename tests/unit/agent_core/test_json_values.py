@@ -129,7 +129,9 @@ REFUSALS: list[tuple[object, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("value", "path", "problem"), REFUSALS, ids=lambda one: ascii(one)[:40])
+@pytest.mark.parametrize(
+    ("value", "path", "problem"), REFUSALS, ids=lambda one: ascii(one).partition(" at 0x")[0][:40]
+)
 def test_what_is_not_json_is_refused_with_its_path(value: object, path: str, problem: str) -> None:
     """Where it is passed, and by the place in it."""
     with pytest.raises(NotJson) as refusal:
