@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeAlias
 
 import msgspec
@@ -15,6 +16,7 @@ import msgspec
 from agent_core.errors import NotJson
 
 Json: TypeAlias = Any
+_Copy: TypeAlias = Callable[[Any, str, int], Any]
 JsonObject: TypeAlias = dict[str, Any]
 
 MAX_DEPTH = 100
@@ -32,6 +34,7 @@ MAX_BITS = 13_000
 """Python itself refuses to write integers of more than 4,300 digits."""
 
 _encode = msgspec.json.Encoder(enc_hook=_bare_text).encode
+_encode_plain = msgspec.json.Encoder().encode
 _encode_sorted = msgspec.json.Encoder(order="sorted").encode
 
 
@@ -59,10 +62,15 @@ def storable(value: msgspec.Struct, path: str) -> bytes:
         builtins = msgspec.to_builtins(value, enc_hook=_bare_text)
         _plain(_as_lists(builtins), path, -10)  # our own layers don't count
     try:
-        msgspec.json.decode(text, type=type(value))  # what could not be read must not be written
+        _reader(type(value))(text)  # what could not be read must not be written
     except msgspec.ValidationError as exc:
         raise NotJson(path, str(exc)) from exc
     return text
+
+
+@cache
+def _reader(kind: type) -> Callable[[bytes], object]:
+    return msgspec.json.Decoder(kind).decode
 
 
 def canonical(value: Json) -> bytes:
@@ -72,7 +80,7 @@ def canonical(value: Json) -> bytes:
 
 def compact(value: Json) -> str:
     """Write a value as short JSON text, for a model or a person to read."""
-    return msgspec.json.encode(value).decode()
+    return _encode_plain(value).decode()
 
 
 def _as_lists(value: object) -> object:
@@ -88,10 +96,15 @@ def _plain(value: object, path: str, depth: int) -> Json:
         return value
     if depth > MAX_DEPTH:
         raise NotJson(path, f"it is nested more than {MAX_DEPTH} deep")
-    for kind, copy in _COPIES:
-        if isinstance(value, kind):
-            return copy(value, path, depth)
-    raise NotJson(path, _kind(value))
+    copy = _COPIES.get(type(value)) or _copy_of_subclass(value)
+    if copy is None:
+        raise NotJson(path, _kind(value))
+    return copy(value, path, depth)
+
+
+def _copy_of_subclass(value: object) -> _Copy | None:
+    """Find how to copy an enum's member, a Markup or the like."""
+    return next((copy for kind, copy in _COPIES.items() if isinstance(value, kind)), None)
 
 
 def _copy_str(value: str, path: str, _depth: int) -> str:
@@ -136,10 +149,10 @@ def _kind(value: object) -> str:
     return f"a Python {name}{hint}"
 
 
-_COPIES: tuple[tuple[type, Callable[[Any, str, int], Json]], ...] = (
-    (str, _copy_str),
-    (int, _copy_int),
-    (float, _copy_float),
-    (list, _copy_list),
-    (dict, _copy_dict),
-)
+_COPIES: dict[type, _Copy] = {
+    str: _copy_str,
+    int: _copy_int,
+    float: _copy_float,
+    list: _copy_list,
+    dict: _copy_dict,
+}

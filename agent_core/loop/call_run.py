@@ -87,8 +87,8 @@ class CallRun:
                 ending = self._failed("interrupted", "")
             else:
                 raise  # the worker itself is going away: nobody knows how far the tool got
-        if self.context.misused:
-            return [self._failed("exception", self.context.misused)]
+        if self.context.misused:  # after it had run: cancelling the thread must undo it
+            return [self._failed("bad_result", self.context.misused)]
         now = self.world.now()
         questions = [QuestionAsked(at=now, question=one) for one in self.context.questions]
         # A tool that asked has not ended, whatever it returned on its way out.

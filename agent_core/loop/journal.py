@@ -27,12 +27,24 @@ class Journal(Protocol):
         """Give the state with everything that has been appended since, by anybody."""
         ...
 
-    async def append(self, events: Sequence[Event], *, seen: int | None = None) -> None:
-        """Append all of it or nothing; raise Overtaken if `seen` is no longer the last event."""
+    async def append(
+        self,
+        events: Sequence[Event],
+        *,
+        seen: int | None = None,
+        after: ThreadState | None = None,
+    ) -> None:
+        """Append all of it or nothing; raise Overtaken if `seen` is no longer the last event.
+
+        after: what the events make of the state at `seen`, if the caller has it; it is given away.
+        """
         ...
 
-    async def stirred(self, seq: int) -> None:
-        """Return when the log has, or may have, more than `seq` events."""
+    def stirred(self, seq: int) -> asyncio.Future[None]:
+        """Give what is done when the log has, or may have, more than `seq` events.
+
+        Who no longer wants to know cancels it.
+        """
         ...
 
 
@@ -55,25 +67,31 @@ class MemoryJournal:
         """Give the state as it is now."""
         return self.state
 
-    async def append(self, events: Sequence[Event], *, seen: int | None = None) -> None:
+    async def append(
+        self,
+        events: Sequence[Event],
+        *,
+        seen: int | None = None,
+        after: ThreadState | None = None,
+    ) -> None:
         """Append, unless the log has moved on or the events are impossible."""
         if seen is not None and seen != self.state.seq:
             raise Overtaken
-        state = fold(events, onto=self.state)
+        state = fold(events, onto=self.state) if after is None else after
         self.log.extend(events)
         self.state = state
         if self._on_events is not None:
             self._on_events(events)
-        for waiter in self._waiting:
+        for waiter in tuple(self._waiting):
             if not waiter.done():
                 waiter.set_result(None)
 
-    async def stirred(self, seq: int) -> None:
-        """Wait for growth. A future of this loop, because a thread may outlive a loop."""
-        while self.state.seq <= seq:
-            grown: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    def stirred(self, seq: int) -> asyncio.Future[None]:
+        """Tell of growth. A future of this loop, because a thread may outlive a loop."""
+        grown: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        if self.state.seq > seq:
+            grown.set_result(None)
+        else:
             self._waiting.add(grown)
-            try:
-                await grown
-            finally:
-                self._waiting.discard(grown)
+            grown.add_done_callback(self._waiting.discard)
+        return grown

@@ -12,7 +12,7 @@ from agent_core.errors import ModelError, ModelUnavailable, NotJson
 from agent_core.json_values import plain_object
 from agent_core.loop.call_run import describe, is_own_doing
 from agent_core.loop.definition import Definition
-from agent_core.loop.world import World, fresh_question_id
+from agent_core.loop.world import World, fresh_question_id, unwatched
 from agent_core.models import ModelReply, ModelRequest, RequestedCall, reply_with_retries
 from agent_core.thread.events import (
     ChosenCall,
@@ -97,7 +97,7 @@ async def _reply(definition: Definition, request: ModelRequest, world: World) ->
         definition.model_retries,
         sleep=sleep,
         random=world.random,
-        on_text=world.on_text,
+        on_text=None if world.on_text is unwatched else world.on_text,
         on_retry=_note_retry,
     )
 

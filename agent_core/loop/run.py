@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, TypeAlias, assert_never
 
@@ -22,6 +22,7 @@ from agent_core.loop.definition import Definition
 from agent_core.loop.journal import Journal, Overtaken
 from agent_core.loop.model_turn import review, seen_upto, take_turn
 from agent_core.loop.undo import undo
+from agent_core.loop.watch import Watch
 from agent_core.loop.world import World, fresh_question_id
 from agent_core.thread import commands
 from agent_core.thread.events import (
@@ -32,7 +33,7 @@ from agent_core.thread.events import (
     ThreadFinished,
     ToolFailed,
 )
-from agent_core.thread.fold import fold
+from agent_core.thread.fold import fold, fold_into
 from agent_core.thread.questions import CallKey, QuestionId
 from agent_core.thread.state import Call, ThreadState
 from agent_core.thread.steps import (
@@ -47,7 +48,6 @@ from agent_core.thread.steps import (
 )
 
 _Decide: TypeAlias = Callable[[Definition, ThreadState, Call, Millis, NewQuestion], Admission]
-_Watch: TypeAlias = Callable[[], Coroutine[Any, Any, object]]
 
 
 class Run:
@@ -88,12 +88,11 @@ class Run:
         return True
 
     def _decide(self) -> Step:
-        if self._stopped():
+        halted = self._world.halted()
+        if self._running and (halted or self._state.lifecycle != "active"):
             for run in self._running.values():
                 run.stop()
-        if self._world.halted():
-            return Wait("paused")
-        return next_step(self._state, self._running.keys())
+        return Wait("paused") if halted else next_step(self._state, self._running.keys())
 
     def _stopped(self) -> bool:
         return self._state.lifecycle != "active" or bool(self._world.halted())
@@ -115,9 +114,9 @@ class Run:
             case never:
                 assert_never(never)
 
-    async def _append_now(self, events: Sequence[Event]) -> None:
+    async def _append_now(self, events: Sequence[Event], after: ThreadState | None = None) -> None:
         """Append what was decided on this very state, or nothing."""
-        await self._journal.append(events, seen=self._state.seq)
+        await self._journal.append(events, seen=self._state.seq, after=after)
 
     # The model's turn
 
@@ -127,24 +126,25 @@ class Run:
             await self._append_now(word)
             return
         looked_at = self._state.seq
-        turn = asyncio.create_task(take_turn(self._definition, self._state, self._world))
-        events = await self._unless_stopped(turn)
+        turn = take_turn(self._definition, self._state, self._world)
+        events = await Watch(self._stirred, self._was_stopped).over(turn)
         while events:
             self._state = await self._journal.catch_up(self._state)
             if self._stopped():
                 return  # a pause came with the reply: the model is asked again afterwards
             overtaken = self._state.seq != looked_at
             reply = seen_upto(events, looked_at) if overtaken else events
+            after = fold(reply, onto=self._state)
+            more = self._at_once(after)
             with suppress(Overtaken):
-                await self._append_now([*reply, *self._at_once(reply)])
+                await self._append_now([*reply, *more], fold_into(after, more))
                 return
 
-    def _at_once(self, reply: list[Event]) -> list[Event]:
+    def _at_once(self, after: ThreadState) -> list[Event]:
         """Give what follows from a reply with nothing run: one commit in place of two.
 
         Starting a tool doesn't: a pause, or a crash, may stand between its choice and its run.
         """
-        after = fold(reply, onto=self._state)
         match next_step(after, self._running.keys()):
             case RunCalls(calls):
                 decided = self._decided(after, calls, admit)
@@ -154,17 +154,12 @@ class Run:
             case _:
                 return []
 
-    async def _unless_stopped(self, turn: asyncio.Task[list[Event]]) -> list[Event]:
-        """Give the model's turn, or nothing if the thread was paused, cancelled or halted."""
-        try:
-            while not turn.done():
-                await self._first_of({turn})
-                self._state = await self._journal.catch_up(self._state)
-                if self._stopped() and not turn.done():
-                    return []
-            return turn.result()
-        finally:
-            await _end([turn])
+    def _stirred(self) -> asyncio.Future[None]:
+        return self._journal.stirred(self._state.seq)
+
+    async def _was_stopped(self) -> bool:
+        self._state = await self._journal.catch_up(self._state)
+        return self._stopped()
 
     # Tools
 
@@ -198,7 +193,9 @@ class Run:
 
     async def _until_something(self) -> None:
         """Wait for the end of a tool, for a note of one, or for something from outside."""
-        await self._first_of({run.task for run in self._running.values()}, self._noted.wait)
+        await asyncio.sleep(0)
+        if not any(run.task.done() for run in self._running.values()):
+            await self._wait()  # most are quick, and this costs more than they do
         ended = [run for run in self._running.values() if run.task.done()]
         await self._write_notes()
         for run in ended:
@@ -255,17 +252,15 @@ class Run:
 
     # Tasks
 
-    async def _first_of(self, tasks: set[asyncio.Task[list[Event]]], *also: _Watch) -> None:
-        """Wait for one of the tasks, or for the log to grow."""
-        await asyncio.sleep(0)
-        if any(task.done() for task in tasks):
-            return  # most are quick, and watching costs more than they do
-        watching = (self._journal.stirred(self._state.seq), *(start() for start in also))
-        watchers = [asyncio.ensure_future(one) for one in watching]
+    async def _wait(self) -> None:
+        stirred, noted = self._stirred(), asyncio.create_task(self._noted.wait())
+        tasks = [run.task for run in self._running.values()]
+        first: list[asyncio.Future[Any]] = [stirred, noted, *tasks]
         try:
-            await asyncio.wait({*tasks, *watchers}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            await _end(watchers)
+            stirred.cancel()
+            await _end([noted])
 
     async def _abandon(self) -> None:
         """Leave no task behind; a tool cut off here is found without a result later."""

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import random
-import secrets
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
+from agent_core.loop.ids import Ids
 from agent_core.thread.events import Event, Millis
 from agent_core.thread.questions import QuestionId
 from agent_core.thread.state import ThreadState
@@ -19,10 +19,6 @@ from agent_core.thread.state import ThreadState
 
 def _now() -> Millis:
     return Millis(time.time_ns() // 1_000_000)
-
-
-def _new_id(prefix: str) -> str:
-    return f"{prefix}_{secrets.token_hex(10)}"
 
 
 def fresh_question_id(world: World, state: ThreadState) -> QuestionId:
@@ -37,7 +33,7 @@ def _not_halted() -> str:
     return ""
 
 
-def _unwatched(_what: object) -> None:
+def unwatched(_what: object) -> None:
     """Watch nothing."""
 
 
@@ -46,12 +42,12 @@ class World:
     """What the loop needs and can't decide."""
 
     now: Callable[[], Millis] = _now
-    new_id: Callable[[str], str] = _new_id
+    new_id: Callable[[str], str] = Ids().new
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     random: Callable[[], float] = random.random
     halted: Callable[[], str] = _not_halted
     """The kill switch: why no model or tool may be called now, or nothing."""
-    on_text: Callable[[str], None] = _unwatched
+    on_text: Callable[[str], None] = unwatched
     """Gets the model's words as they stream in."""
-    on_events: Callable[[Sequence[Event]], None] = _unwatched
+    on_events: Callable[[Sequence[Event]], None] = unwatched
     """Gets what was appended, after it was."""

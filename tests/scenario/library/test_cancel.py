@@ -165,6 +165,28 @@ async def test_cancel_stops_an_interruptible_tool_and_undoes_it_all_the_same() -
     assert deeds == ["undone"]
 
 
+async def test_cancel_undoes_a_tool_that_paused_for_two_things_at_once() -> None:
+    """It was refused as it can't be resumed, but it had run: it may have taken effect."""
+    deeds: list[str] = []
+
+    async def unpay() -> None:
+        deeds.append("undone")
+
+    @tool(compensate=unpay)
+    async def pay(ctx: ToolContext) -> str:
+        deeds.append("paid")
+        await asyncio.gather(ctx.pause_for("text", "A?"), ctx.pause_for("text", "B?"))
+        return "never"
+
+    stage = Stage(
+        [calls(call("pay")), calls(call("contact_human", question="So?"))], pay, contact_human
+    )
+    paused = expect(await stage.agent.run("go"), Paused)
+    await stage.agent.cancel(paused.checkpoint)
+
+    assert deeds == ["paid", "undone"]
+
+
 async def test_cancel_reaches_the_model_call_in_flight() -> None:
     """Its reply is neither waited for nor recorded."""
     gate = Gate()

@@ -90,7 +90,7 @@ async def test_whoever_watches_gets_what_was_appended_after_it_was() -> None:
 async def test_whoever_waits_for_growth_is_woken_by_it() -> None:
     """Several may wait."""
     journal = empty()
-    waiting = [asyncio.create_task(journal.stirred(0)) for _ in range(3)]
+    waiting = [journal.stirred(0) for _ in range(3)]
     await asyncio.sleep(0)
 
     await journal.append([LAUNCHED])
@@ -113,7 +113,7 @@ def test_a_journal_serves_one_event_loop_after_another() -> None:
     journal = empty()
 
     async def grow(event: Event) -> None:
-        waiting = asyncio.create_task(journal.stirred(journal.state.seq))
+        waiting = journal.stirred(journal.state.seq)
         await asyncio.sleep(0)
         await journal.append([event])
         await asyncio.wait_for(waiting, 1)

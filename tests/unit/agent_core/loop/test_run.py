@@ -27,6 +27,7 @@ from agent_core.thread.events import (
 )
 from agent_core.thread.fold import fold
 from agent_core.thread.questions import QuestionId
+from agent_core.thread.state import ThreadState
 from tests.doubles.stage import names
 
 NOW = Millis(1)
@@ -45,13 +46,19 @@ class BusyJournal(MemoryJournal):
         super().__init__(log, fold(BEGINNING))
         self.meanwhile = meanwhile
 
-    async def append(self, events: Sequence[Event], *, seen: int | None = None) -> None:
+    async def append(
+        self,
+        events: Sequence[Event],
+        *,
+        seen: int | None = None,
+        after: ThreadState | None = None,
+    ) -> None:
         """Let the other one append first."""
         for event in events:
             other = self.meanwhile.pop(type(event), None)
             if other is not None:
                 await super().append([other])
-        await super().append(events, seen=seen)
+        await super().append(events, seen=seen, after=after)
 
 
 class Worker:
