@@ -4,7 +4,9 @@
     └── StoreError                  a store can't do it; nothing was written, unless it says so
         ├── UnknownThread           the caller: no thread of that id
         ├── ThreadKeyTaken          the caller: another thread of that agent has the key
+        ├── PlaceTaken              the caller: another thread has that place
         ├── IdTaken                 the caller: that question, delivery or API key is there already
+        ├── NameTooLong             the caller: an index takes no id, key or address of that length
         ├── BadCursor               the caller: this did not come from a list
         ├── Fenced                  the worker: its lease is gone, somebody else may go on
         ├── StoreBusy               try again, after `retry_after` seconds
@@ -39,8 +41,16 @@ class ThreadKeyTaken(StoreError):
     """Another thread of the same agent has that key: the caller may want to find and resume it."""
 
 
+class PlaceTaken(StoreError):
+    """Another thread has that place: the caller may want to find it and go on there."""
+
+
 class IdTaken(StoreError):
-    """A question of that id was asked elsewhere, or a delivery or API key of that id is there."""
+    """A question of that id was asked elsewhere; or that delivery, or API key, is there already."""
+
+
+class NameTooLong(StoreError):
+    """An id, key or address is longer than an index of the database takes."""
 
 
 class BadCursor(StoreError):

@@ -8,31 +8,40 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
-from weakref import WeakSet
+from weakref import ref
 
-from storage.values import Commit, Hint
+from msgspec.structs import replace
+
+from storage.values import Commit, Committed, Hint
 
 DELIVERIES = "deliveries"
 HALT = Hint("halt", 0)
 
 
-def topics_of(commit: Commit) -> list[str]:
-    """Tell what others should hear of: a thread that has grown or is due, and the outbox."""
-    topics: list[str] = []
-    is_due = isinstance(commit.wake_at, int) and commit.wake_at <= commit.now
-    if commit.events or is_due:
-        topics.append(commit.thread)
-    if commit.deliveries:
-        topics.append(DELIVERIES)
-    return topics
+def is_news(commit: Commit) -> bool:
+    """Tell whether others should hear of the thread: it has grown, or is due."""
+    return bool(commit.events) or _wakes(commit)
 
 
-def hints_of(commit: Commit, seq: int) -> list[Hint]:
-    """Make the hints of a commit that was written, whose last event is `seq`."""
-    return [
-        Hint(topic, seq, commit.status or "") if topic == commit.thread else Hint(topic, 0)
-        for topic in topics_of(commit)
-    ]
+def makes_due(commit: Commit) -> bool:
+    """Tell whether somebody may claim the thread now, unless the commit itself has leased it."""
+    is_held = commit.epoch is not None and not commit.release
+    return _wakes(commit) and not is_held
+
+
+def _wakes(commit: Commit) -> bool:
+    return isinstance(commit.wake_at, int) and commit.wake_at <= commit.now
+
+
+def hints_of(commit: Commit, done: Committed) -> list[Hint]:
+    """Make the hints of a commit that was written; what it has leased needs no one's look."""
+    hints: list[Hint] = []
+    if is_news(commit):
+        is_due = done.epoch is None and makes_due(commit)
+        hints.append(Hint(commit.thread, done.seq, commit.status or "", is_due))
+    if len(commit.deliveries) > len(done.deliveries):
+        hints.append(Hint(DELIVERIES, 0))
+    return hints
 
 
 class Listener:
@@ -47,8 +56,8 @@ class Listener:
     def hear(self, hints: Iterable[Hint]) -> None:
         """Remember hints until they are asked for."""
         for hint in hints:
-            before = self._heard.get(hint.topic, hint)
-            self._heard[hint.topic] = hint if hint.seq >= before.seq else before
+            before = self._heard.get(hint.topic)
+            self._heard[hint.topic] = hint if before is None else _newest(before, hint)
         self._something.set()
 
     def end(self) -> None:
@@ -67,27 +76,37 @@ class Listener:
             self._something.clear()
 
 
+def _newest(before: Hint, hint: Hint) -> Hint:
+    """Give the hint that stands for both; what was due may still be."""
+    newest = hint if hint.seq >= before.seq else before
+    is_due = before.is_due or hint.is_due
+    return newest if newest.is_due == is_due else replace(newest, is_due=is_due)
+
+
 class Hints:
     """The listeners of a store."""
 
     def __init__(self) -> None:
         """Begin with nobody."""
-        self._listeners: WeakSet[Listener] = WeakSet()
+        self._listeners: list[ref[Listener]] = []
 
     def listen(self) -> Listener:
         """Add a listener."""
         listener = Listener()
-        self._listeners.add(listener)
+        self._listeners.append(ref(listener, self._listeners.remove))
         return listener
 
     def tell(self, hints: Iterable[Hint]) -> None:
         """Tell everyone who listens."""
         told = list(hints)
         if told:
-            for listener in self._listeners:
+            for listener in self._all():
                 listener.hear(told)
 
     def end(self) -> None:
         """End every listener."""
-        for listener in self._listeners:
+        for listener in self._all():
             listener.end()
+
+    def _all(self) -> list[Listener]:
+        return [listener for each in self._listeners if (listener := each()) is not None]

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
 
-from agent_core.json_values import JsonObject
 from agent_core.thread.events import Event, Millis, ThreadId
 from agent_core.thread.questions import QuestionId
 from storage.values import (
@@ -22,7 +21,7 @@ from storage.values import (
     Commit,
     CommitResult,
     Delivery,
-    DeliveryStatus,
+    DeliveryEnd,
     Hint,
     InboxRecord,
     KeyId,
@@ -44,7 +43,44 @@ class Wakes(Protocol):
         ...
 
 
-class Store(Protocol):
+class Keeping(Protocol):
+    """What an owner, such as a channel, remembers across restarts and machines.
+
+    The bytes mean nothing here. From `expires_at` on, what was kept is as if it were not there.
+    """
+
+    async def recall(self, owner: str, key: str, *, now: Millis) -> bytes | None:
+        """Give what was kept."""
+        ...
+
+    async def keep(
+        self,
+        owner: str,
+        key: str,
+        value: bytes | None,
+        *,
+        now: Millis,
+        expires_at: Millis | None = None,
+    ) -> None:
+        """Keep it in place of what was there; None forgets, as does a time that has come.
+
+        Durable when this returns.
+        """
+        ...
+
+    async def take(self, owner: str, key: str, *, now: Millis) -> bytes | None:
+        """Give it and forget it: of many callers, in all processes, exactly one gets it.
+
+        After a StoreUnreachable it may be gone, and nobody has it.
+        """
+        ...
+
+    async def kept(self, owner: str, *, prefix: str = "", now: Millis) -> list[str]:
+        """Give the keys that begin so, in the order of their code points."""
+        ...
+
+
+class Store(Keeping, Protocol):
     """What lasts."""
 
     async def open(self) -> None:
@@ -61,10 +97,12 @@ class Store(Protocol):
         """Write all of it or nothing; durable when this returns.
 
         Raises Overtaken (the log has grown past `seen`), Fenced (the lease of `epoch` is gone),
-        UnknownThread, ThreadKeyTaken (another thread of that agent has the key), or IdTaken
-        (a question of that id was asked in another thread, or a delivery of that id is there).
+        UnknownThread, ThreadKeyTaken (another thread of that agent has the key), PlaceTaken
+        (another thread has one of the places), or IdTaken (a question of that id was asked in
+        another thread, or the thread has such a delivery).
         What is not JSON is refused with NotJson.
         An inbox key that is there already gives Duplicate before any of these.
+        A thread that somebody holds is no obstacle to `lease_ms`: only the lease is not given.
         """
         ...
 
@@ -99,16 +137,8 @@ class Store(Protocol):
         """
         ...
 
-    async def end_delivery(
-        self,
-        delivery: Delivery,
-        *,
-        status: DeliveryStatus,
-        due_at: Millis | None = None,
-        receipt: JsonObject | None = None,
-        error: str = "",
-    ) -> bool:
-        """Record a try at sending; False (and nothing written) if its lease is gone.
+    async def end_deliveries(self, ends: Sequence[DeliveryEnd]) -> list[bool]:
+        """Record tries at sending; False (and nothing written) for each whose lease is gone.
 
         `pending` with a `due_at` puts it back for a later try. One that was sent may be `settled`
         without a lease: the people who got it have been shown how the matter ended.
@@ -137,6 +167,10 @@ class Store(Protocol):
         """Find a thread by the key that its source gave it."""
         ...
 
+    async def thread_at(self, place: str) -> ThreadId | None:
+        """Find the thread that a place belongs to."""
+        ...
+
     async def threads(self, wish: Wish) -> Page:
         """List threads, newest first."""
         ...
@@ -154,7 +188,10 @@ class Store(Protocol):
         ...
 
     async def sweep(self, *, now: Millis, limit: int = 1000) -> int:
-        """Forget inbox keys that have expired, some at a time; tells how many."""
+        """Forget what has expired in the inbox and of what is kept; tells how many.
+
+        Never more than `limit` at a time.
+        """
         ...
 
     async def queued(self, *, now: Millis) -> int:

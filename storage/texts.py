@@ -6,24 +6,36 @@ its place, and nothing passes in memory that a database would refuse.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import msgspec
 
 from agent_core.json_values import Json, JsonObject, plain, plain_object, storable
-from agent_core.thread.events import Event, Millis
+from agent_core.thread.events import Event, Millis, ThreadId
 from agent_core.thread.questions import QuestionId
-from storage.errors import Unreadable
-from storage.values import Commit, DeliveryId, QuestionStatus
+from storage.errors import NameTooLong, Unreadable
+from storage.values import (
+    Commit,
+    Delivery,
+    DeliveryEnd,
+    DeliveryId,
+    DeliveryStatus,
+    Keep,
+    QuestionStatus,
+)
+
+_LONGEST_NAME, _LONGEST_NAMES = 2_000, 2_600
+"""In bytes: PostgreSQL's indexes take 2,704 for all of an entry. The same holds in every store."""
+_SURELY_SHORT = _LONGEST_NAME // 4
+"""In characters, of which none takes more than four bytes."""
 
 _encode = msgspec.json.Encoder().encode
 _read_events = msgspec.json.Decoder(list[Event]).decode
 _read_object = msgspec.json.Decoder(dict[str, Json]).decode
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenQuestion:
+class WrittenQuestion(NamedTuple):
     """A row of the questions index, with its body as text."""
 
     id: QuestionId
@@ -33,8 +45,7 @@ class WrittenQuestion:
     body: str
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenDelivery:
+class WrittenDelivery(NamedTuple):
     """A row of the outbox, with its body as text."""
 
     id: DeliveryId
@@ -44,20 +55,35 @@ class WrittenDelivery:
     question: QuestionId | None
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class WrittenEnd(NamedTuple):
+    """What became of a try at sending, with its receipt as text."""
+
+    thread: ThreadId
+    id: DeliveryId
+    epoch: int
+    status: DeliveryStatus
+    due_at: Millis | None
+    receipt: str | None
+    error: str
+    place: str
+    """Empty if nothing is to be bound."""
+    since: Millis
+
+
+class Written(NamedTuple):
     """The parts of a commit that are kept as text."""
 
     events: list[str]
     summary: str | None
     questions: list[WrittenQuestion]
     deliveries: list[WrittenDelivery]
+    places: list[str]
 
 
 def written(commit: Commit) -> Written:
     """Write what a commit holds, or raise NotJson with the place of what can't be stored."""
-    for path, text in _words(commit):
-        check_text(text, path)
+    _check_leases(commit)
+    _check_words(commit)
     return Written(
         [event_text(event) for event in commit.events],
         None if commit.summary is None else object_text(commit.summary, "summary"),
@@ -73,7 +99,95 @@ def written(commit: Commit) -> Written:
             )
             for row in commit.deliveries
         ],
+        list(dict.fromkeys(place for place in commit.places if place)),
     )
+
+
+def written_ends(ends: Sequence[DeliveryEnd]) -> list[WrittenEnd]:
+    """Write what became of tries at sending; a vendor's words of an error cause none."""
+    return [
+        WrittenEnd(
+            end.delivery.thread,
+            end.delivery.id,
+            end.delivery.epoch,
+            end.status,
+            end.due_at,
+            None if end.receipt is None else object_text(end.receipt, "receipt"),
+            scrubbed(end.error),
+            # What was sent is sent: a place that can't be stored must not make it fail.
+            end.place if end.status == "sent" and _is_name(end.place) else "",
+            end.delivery.due_at or Millis(0),
+        )
+        for end in ends
+    ]
+
+
+def leased_delivery(commit: Commit, row: WrittenDelivery, seq: int) -> Delivery:
+    """Give a new delivery as it is when it was leased to whoever wrote it."""
+    return Delivery(
+        id=row.id,
+        thread=commit.thread,
+        seq=seq,
+        address=row.address,
+        body=read_object(row.body),
+        question=row.question,
+        status="pending",
+        due_at=row.due_at,
+        lease_until=Millis(commit.now + (commit.send_lease_ms or 0)),
+        epoch=1,
+        attempts=1,
+        receipt=None,
+        error="",
+    )
+
+
+def _check_leases(commit: Commit) -> None:
+    if commit.release:
+        if commit.epoch is None or commit.seen is None:
+            raise ValueError("a commit that releases needs the epoch that it holds, and seen")
+        if isinstance(commit.wake_at, Keep):
+            raise ValueError("a commit that releases says when the thread is due again")
+    if commit.lease_ms is not None and commit.epoch is not None:
+        raise ValueError("a commit that holds the lease can't ask for it")
+
+
+def _check_words(commit: Commit) -> None:
+    """Check all at once what is seldom wrong, and each only to say which."""
+    words = list(_words(commit))
+    together = "".join([word for _, word in words])
+    if not is_storable(together):
+        for path, word in words:
+            check_text(word, path)
+    if len(together) > _SURELY_SHORT:
+        for path, names in _indexed(commit):
+            check_names(path, *names)
+
+
+def _indexed(commit: Commit) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Give the names that an index holds, together as it does."""
+    yield "thread", (commit.thread,)
+    if commit.create is not None:
+        yield "requester", (commit.create.requester, commit.thread)
+        yield "thread_key", (commit.create.thread_key, commit.create.agent)
+    if commit.inbox is not None:
+        yield "inbox.key", (commit.inbox.key, commit.inbox.source)
+    for place in commit.places:
+        yield "place", (place,)
+    for question in commit.questions:
+        yield "question.id", (question.id,)
+    for delivery in commit.deliveries:
+        yield "delivery.id", (delivery.id, commit.thread)
+        yield "delivery.address", (delivery.address, commit.thread)
+
+
+def check_names(path: str, *names: str) -> None:
+    """Raise NameTooLong if an index would refuse these names; `path` names the first."""
+    sizes = [len(name.encode()) for name in names]
+    if max(sizes) > _LONGEST_NAME or sum(sizes) > _LONGEST_NAMES:
+        raise NameTooLong(
+            f"{path} is too long: {sizes[0]:,} bytes; a name may have {_LONGEST_NAME:,}, and "
+            f"{_LONGEST_NAMES:,} together with those it belongs to"
+        )
 
 
 def _words(commit: Commit) -> Iterator[tuple[str, str]]:
@@ -87,6 +201,8 @@ def _words(commit: Commit) -> Iterator[tuple[str, str]]:
         yield "inbox.source", commit.inbox.source
         yield "inbox.key", commit.inbox.key
         yield "inbox.digest", commit.inbox.digest
+    for place in commit.places:
+        yield "place", place
     for question in commit.questions:
         if question.thread != commit.thread:
             raise ValueError(f"question {question.id} is of another thread than the commit")
@@ -112,6 +228,11 @@ def is_storable(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def _is_name(text: str) -> bool:
+    """Tell whether every index takes this text, alone."""
+    return is_storable(text) and len(text.encode()) <= _LONGEST_NAME
 
 
 def scrubbed(text: str) -> str:

@@ -1,13 +1,16 @@
 """What goes through a store: rows, one write and what becomes of it, claims, pages, hints.
 
-Plain frozen values; nothing here knows what an event means, or how anything is kept.
+Plain frozen values; nothing here knows what an event means, or how anything is kept. Structs of
+msgspec, because a run makes dozens of them and a frozen dataclass costs ten times as much to make;
+none can be part of a cycle, so the garbage collector need not look at them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Literal, NewType, TypeAlias
+
+from msgspec import Struct
 
 from agent_core.json_values import JsonObject
 from agent_core.thread.events import Event, Millis, ThreadId
@@ -27,8 +30,7 @@ Scope = Literal["launch", "answer", "control", "read", "admin"]
 # --- a thread -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ThreadRow:
+class ThreadRow(Struct, frozen=True, kw_only=True, gc=False):
     """What lists and queues know of a thread without reading its log."""
 
     id: ThreadId
@@ -49,8 +51,7 @@ class ThreadRow:
     updated_at: Millis
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewThread:
+class NewThread(Struct, frozen=True, kw_only=True, gc=False):
     """A thread that begins with this commit."""
 
     agent: str
@@ -59,16 +60,14 @@ class NewThread:
     thread_key: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True, gc=False):
     """What a thread's events up to `seq` add up to, so that a long log need not be read again."""
 
     seq: int
     body: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(Struct, frozen=True, gc=False):
     """A thread as it is now: its row, a snapshot if one is worth it, and the events after that."""
 
     row: ThreadRow
@@ -79,8 +78,7 @@ class Loaded:
 # --- what goes with events ------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionRow:
+class QuestionRow(Struct, frozen=True, kw_only=True, gc=False):
     """The index of questions: who is being asked what, across all threads."""
 
     id: QuestionId
@@ -92,8 +90,7 @@ class QuestionRow:
     """The question and its outcome as the API shows them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewDelivery:
+class NewDelivery(Struct, frozen=True, kw_only=True, gc=False):
     """One message to one address, to be sent by whoever claims it."""
 
     id: DeliveryId
@@ -103,8 +100,7 @@ class NewDelivery:
     question: QuestionId | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Delivery:
+class Delivery(Struct, frozen=True, kw_only=True, gc=False):
     """A message on its way, or at its end."""
 
     id: DeliveryId
@@ -123,8 +119,19 @@ class Delivery:
     error: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InboxKey:
+class DeliveryEnd(Struct, frozen=True, kw_only=True, gc=False):
+    """What became of a try at sending."""
+
+    delivery: Delivery
+    status: DeliveryStatus
+    due_at: Millis | None = None
+    receipt: JsonObject | None = None
+    error: str = ""
+    place: str = ""
+    """Where it can be answered: once sent, that is its thread's, if nobody has it."""
+
+
+class InboxKey(Struct, frozen=True, kw_only=True, gc=False):
     """A message from outside, named by its source so that a second copy has no second effect."""
 
     source: str
@@ -135,8 +142,7 @@ class InboxKey:
     """From then on the key counts as new."""
 
 
-@dataclass(frozen=True, slots=True)
-class InboxRecord:
+class InboxRecord(Struct, frozen=True, gc=False):
     """What became of the first copy."""
 
     thread: ThreadId
@@ -154,8 +160,7 @@ class Keep:
 KEEP = Keep()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Commit:
+class Commit(Struct, frozen=True, kw_only=True, gc=False):
     """Everything that one write changes, all of it or nothing."""
 
     thread: ThreadId
@@ -176,18 +181,39 @@ class Commit:
     questions: Sequence[QuestionRow] = ()
     deliveries: Sequence[NewDelivery] = ()
     inbox: InboxKey | None = None
+    places: Sequence[str] = ()
+    """Addresses that become this thread's; what is said there belongs to it."""
     now: Millis
+    lease_ms: int | None = None
+    """Also lease the thread to whoever commits, if nobody holds it; `Committed.epoch` says so.
+
+    Not with `epoch`: who has the lease need not ask for it.
+    """
+    release: bool = False
+    """With `epoch`: give the lease back in the same write.
+
+    All up to the new last event counts as handled, so `seen` must be given, and `wake_at` to say
+    when the thread is due again.
+    """
+    send_lease_ms: int | None = None
+    """Also lease the deliveries to whoever commits; `Committed.deliveries` are those leased.
+
+    Where an earlier one is still pending for the same thread and address, or one is not due yet,
+    it is left to `claim_deliveries`.
+    """
 
 
-@dataclass(frozen=True, slots=True)
-class Committed:
+class Committed(Struct, frozen=True, gc=False):
     """It is durable; the thread's last event is `seq`."""
 
     seq: int
+    epoch: int | None = None
+    """The lease that `lease_ms` asked for, if the thread was free."""
+    deliveries: tuple[Delivery, ...] = ()
+    """What `send_lease_ms` has leased, in order."""
 
 
-@dataclass(frozen=True, slots=True)
-class Duplicate:
+class Duplicate(Struct, frozen=True, gc=False):
     """The inbox had this key: nothing was written, and this became of the first copy."""
 
     first: InboxRecord
@@ -196,8 +222,7 @@ class Duplicate:
 CommitResult: TypeAlias = Committed | Duplicate
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Struct, frozen=True, gc=False):
     """The right to advance a thread, until the lease ends."""
 
     thread: ThreadId
@@ -205,8 +230,7 @@ class Claim:
     seq: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApiKey:
+class ApiKey(Struct, frozen=True, kw_only=True, gc=False):
     """A key, by its hash; the key itself is shown once and kept nowhere."""
 
     id: KeyId
@@ -217,42 +241,52 @@ class ApiKey:
     revoked_at: Millis | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True, gc=False):
     """A slice of a list, newest first, and where the next begins."""
 
     items: list[ThreadRow]
     next_cursor: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionPage:
+class QuestionPage(Struct, frozen=True, gc=False):
     """A slice of the questions, oldest first, and where the next begins."""
 
     items: list[QuestionRow]
     next_cursor: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class Wish(Struct, frozen=True, kw_only=True, gc=False):
     """What a list should hold."""
 
     status: str = ""
     """A cached status; or `queued`, if `now` is given."""
     agent: str = ""
+    requester: str = ""
+    """For threads: only those that this person asked for in a channel, so not over the API."""
     now: Millis | None = None
     """With it, a thread that is due and free counts as `queued`, and as nothing else."""
     cursor: str = ""
     limit: int = 50
 
 
-@dataclass(frozen=True, slots=True)
-class Hint:
+class Hint(Struct, frozen=True, gc=False, eq=False):
     """Something may be due: look again."""
 
     topic: str
     """A thread's id, `deliveries` or `halt`."""
     seq: int
     """The thread's last event, so that who wrote it can ignore the hint; 0 for other topics."""
-    status: str = field(default="", compare=False)
+    status: str = ""
     """How the thread then stood, where the hint could carry it."""
+    is_due: bool = True
+    """Whether there may be something to claim; else it is for those who watch the thread."""
+
+    def __eq__(self, other: object) -> bool:
+        """Compare what is hinted at, not what a hint may carry or not."""
+        if not isinstance(other, Hint):
+            return NotImplemented
+        return (self.topic, self.seq) == (other.topic, other.seq)
+
+    def __hash__(self) -> int:
+        """Go by what is compared."""
+        return hash((self.topic, self.seq))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from agent_core.loop.journal import Overtaken
-from storage.errors import Fenced, IdTaken, ThreadKeyTaken, UnknownThread
-from storage.memory.tables import MemoryTables
-from storage.texts import Written, read_object
+from agent_core.thread.events import Millis
+from storage.errors import Fenced, IdTaken, PlaceTaken, ThreadKeyTaken, UnknownThread
+from storage.memory.tables import MemoryTables, is_free, own_delivery
+from storage.texts import Written, leased_delivery, read_object
 from storage.values import (
     Commit,
     CommitResult,
@@ -27,17 +28,20 @@ def write(tables: MemoryTables, commit: Commit, texts: Written) -> CommitResult:
     if first is not None:
         return Duplicate(first)
     before = _checked(tables, commit)
+    _check_places(tables, commit, texts)
     _check_ids(tables, commit)
     row = _row_after(before, commit, texts)
     tables.threads[commit.thread] = row
     tables.events.setdefault(commit.thread, []).extend(texts.events)
+    for place in texts.places:
+        tables.places.setdefault(place, (commit.thread, commit.now))
     _write_questions(tables, commit, texts)
-    _write_deliveries(tables, row, texts)
+    leased = _write_deliveries(tables, commit, row, texts)
     if commit.inbox is not None:
         record = InboxRecord(commit.thread, row.seq, commit.inbox.digest)
         name = (commit.inbox.source, commit.inbox.key)
         tables.inbox[name] = (record, commit.inbox.expires_at)
-    return Committed(row.seq)
+    return Committed(row.seq, row.epoch if row.epoch > before.epoch else None, leased)
 
 
 def _first_copy(tables: MemoryTables, commit: Commit) -> InboxRecord | None:
@@ -90,6 +94,13 @@ def _new_row(tables: MemoryTables, commit: Commit) -> ThreadRow:
     )
 
 
+def _check_places(tables: MemoryTables, commit: Commit, texts: Written) -> None:
+    for place in texts.places:
+        thread, _ = tables.places.get(place, (commit.thread, None))
+        if thread != commit.thread:
+            raise PlaceTaken(f"another thread has the place {place!r}")
+
+
 def _check_ids(tables: MemoryTables, commit: Commit) -> None:
     for question in commit.questions:
         there = tables.questions.get(question.id)
@@ -97,15 +108,21 @@ def _check_ids(tables: MemoryTables, commit: Commit) -> None:
             raise IdTaken(f"question {question.id} was asked in another thread")
     ids = [delivery.id for delivery in commit.deliveries]
     for delivery in ids:
-        if delivery in tables.deliveries or ids.count(delivery) > 1:
+        if (commit.thread, delivery) in tables.deliveries or ids.count(delivery) > 1:
             raise IdTaken(f"there is a delivery {delivery} already")
 
 
 def _row_after(row: ThreadRow, commit: Commit, texts: Written) -> ThreadRow:
     wake_at = row.wake_at if isinstance(commit.wake_at, Keep) else commit.wake_at
+    seq = row.seq + len(texts.events)
+    if commit.release:
+        row = replace(row, lease_until=None, handled_seq=seq)
+    elif commit.lease_ms is not None and is_free(row.lease_until, commit.now):
+        until = Millis(commit.now + commit.lease_ms)
+        row = replace(row, lease_until=until, epoch=row.epoch + 1)
     return replace(
         row,
-        seq=row.seq + len(texts.events),
+        seq=seq,
         status=commit.status or row.status,
         summary=row.summary if texts.summary is None else read_object(texts.summary),
         wake_at=wake_at,
@@ -125,20 +142,24 @@ def _write_questions(tables: MemoryTables, commit: Commit, texts: Written) -> No
         )
 
 
-def _write_deliveries(tables: MemoryTables, row: ThreadRow, texts: Written) -> None:
+def _write_deliveries(
+    tables: MemoryTables, commit: Commit, row: ThreadRow, texts: Written
+) -> tuple[Delivery, ...]:
+    leased = []
     for delivery in texts.deliveries:
-        tables.deliveries[delivery.id] = Delivery(
-            id=delivery.id,
-            thread=row.id,
-            seq=row.seq,
-            address=delivery.address,
-            body=read_object(delivery.body),
-            question=delivery.question,
-            status="pending",
-            due_at=delivery.due_at,
-            lease_until=None,
-            epoch=0,
-            attempts=0,
-            receipt=None,
-            error="",
-        )
+        new = leased_delivery(commit, delivery, row.seq)
+        if _may_send(tables, commit, new):
+            leased.append(own_delivery(new))
+        else:
+            new = replace(new, lease_until=None, epoch=0, attempts=0)
+        tables.deliveries[new.thread, new.id] = new
+    return tuple(leased)
+
+
+def _may_send(tables: MemoryTables, commit: Commit, new: Delivery) -> bool:
+    if commit.send_lease_ms is None or (new.due_at or 0) > commit.now:
+        return False
+    return not any(
+        row.status == "pending" and (row.thread, row.address) == (new.thread, new.address)
+        for row in tables.deliveries.values()
+    )

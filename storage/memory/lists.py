@@ -6,13 +6,13 @@ from collections.abc import Iterable
 
 from agent_core.thread.events import Millis
 from storage.cursors import read_cursor, write_cursor
-from storage.memory.tables import MemoryTables, own_question, own_thread
+from storage.memory.tables import MemoryTables, is_free, own_question, own_thread
 from storage.values import Page, QuestionPage, QuestionRow, ThreadRow, Wish
 
 
 def is_due(wake_at: Millis | None, lease_until: Millis | None, now: Millis) -> bool:
     """Tell whether the time has come and nobody holds it."""
-    return wake_at is not None and wake_at <= now and (lease_until is None or lease_until <= now)
+    return wake_at is not None and wake_at <= now and is_free(lease_until, now)
 
 
 def thread_page(tables: MemoryTables, wish: Wish) -> Page:
@@ -32,6 +32,8 @@ def thread_page(tables: MemoryTables, wish: Wish) -> Page:
 
 def _wished(row: ThreadRow, wish: Wish) -> bool:
     if wish.agent and row.agent != wish.agent:
+        return False
+    if wish.requester and (row.requester != wish.requester or row.origin.startswith("web:")):
         return False
     if not wish.status:
         return True

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from itertools import islice
 
-from agent_core.json_values import JsonObject
+from msgspec.structs import replace
+
 from agent_core.thread.events import Event, Millis, ThreadId
 from agent_core.thread.questions import QuestionId
 from storage.errors import IdTaken, StoreUnreachable, UnknownThread
 from storage.hints import HALT, Hints, Listener, hints_of
+from storage.memory import kept
 from storage.memory.commits import write
 from storage.memory.lists import is_due, question_page, thread_page
 from storage.memory.tables import MemoryTables, own_delivery, own_question, own_thread
-from storage.texts import check_text, object_text, read_events, scrubbed, written
+from storage.texts import (
+    WrittenEnd,
+    check_text,
+    read_events,
+    read_object,
+    written,
+    written_ends,
+)
 from storage.values import (
     ApiKey,
     Claim,
@@ -22,6 +29,7 @@ from storage.values import (
     CommitResult,
     Committed,
     Delivery,
+    DeliveryEnd,
     DeliveryStatus,
     Hint,
     InboxRecord,
@@ -60,7 +68,7 @@ class MemoryStore:
             raise StoreUnreachable("the store is closed")
         result = write(self._tables, commit, written(commit))
         if isinstance(result, Committed):
-            self._tables.tell(hints_of(commit, result.seq))
+            self._tables.tell(hints_of(commit, result))
         return result
 
     async def save_snapshot(self, thread: ThreadId, snapshot: Snapshot) -> None:
@@ -128,35 +136,29 @@ class MemoryStore:
         due.sort(key=lambda row: row.due_at or 0)  # of the same time, the first written
         until = Millis(now + lease_ms)
         for row in due[:limit]:
-            self._tables.deliveries[row.id] = replace(
+            self._tables.deliveries[row.thread, row.id] = replace(
                 row, lease_until=until, epoch=row.epoch + 1, attempts=row.attempts + 1
             )
-        return [own_delivery(self._tables.deliveries[row.id]) for row in due[:limit]]
+        return [own_delivery(self._tables.deliveries[row.thread, row.id]) for row in due[:limit]]
 
-    async def end_delivery(
-        self,
-        delivery: Delivery,
-        *,
-        status: DeliveryStatus,
-        due_at: Millis | None = None,
-        receipt: JsonObject | None = None,
-        error: str = "",
-    ) -> bool:
-        """Record a try at sending, if the lease is still held."""
-        row = self._tables.deliveries.get(delivery.id)
-        if receipt is not None:
-            object_text(receipt, "receipt")
-        if row is None or row.epoch != delivery.epoch or not _may_end(row, status):
+    async def end_deliveries(self, ends: Sequence[DeliveryEnd]) -> list[bool]:
+        """Record tries at sending, each if its lease is still held."""
+        return [self._end(end) for end in written_ends(ends)]
+
+    def _end(self, end: WrittenEnd) -> bool:
+        row = self._tables.deliveries.get((end.thread, end.id))
+        if row is None or row.epoch != end.epoch or not _may_end(row, end.status):
             return False
-        ended = replace(
+        self._tables.deliveries[row.thread, row.id] = replace(
             row,
-            status=status,
+            status=end.status,
             lease_until=None,
-            due_at=(due_at or row.due_at) if status == "pending" else None,
-            receipt=row.receipt if receipt is None else receipt,
-            error=scrubbed(error),
+            due_at=(end.due_at or row.due_at) if end.status == "pending" else None,
+            receipt=row.receipt if end.receipt is None else read_object(end.receipt),
+            error=end.error,
         )
-        self._tables.deliveries[row.id] = own_delivery(ended)
+        if end.place:
+            self._tables.places.setdefault(end.place, (row.thread, end.since))
         return True
 
     async def deliveries(self, thread: ThreadId) -> list[Delivery]:
@@ -193,6 +195,10 @@ class MemoryStore:
                 return own_thread(row)
         return None
 
+    async def thread_at(self, place: str) -> ThreadId | None:
+        """Find the thread of a place."""
+        return self._tables.places.get(place, (None, None))[0]
+
     async def threads(self, wish: Wish) -> Page:
         """List threads."""
         return thread_page(self._tables, wish)
@@ -212,21 +218,39 @@ class MemoryStore:
         return record
 
     async def sweep(self, *, now: Millis, limit: int = 1000) -> int:
-        """Forget expired inbox keys."""
-        expired = (
-            name
-            for name, (_, expires_at) in self._tables.inbox.items()
-            if expires_at is not None and expires_at <= now
-        )
-        gone = list(islice(expired, limit))
-        for name in gone:
-            del self._tables.inbox[name]
-        return len(gone)
+        """Forget what has expired."""
+        return kept.sweep(self._tables, now, limit)
 
     async def queued(self, *, now: Millis) -> int:
         """Count the threads that are due and free."""
         rows = self._tables.threads.values()
         return sum(is_due(row.wake_at, row.lease_until, now) for row in rows)
+
+    # --- what is kept for others
+
+    async def recall(self, owner: str, key: str, *, now: Millis) -> bytes | None:
+        """Give what was kept."""
+        return kept.recall(self._tables, owner, key, now)
+
+    async def keep(
+        self,
+        owner: str,
+        key: str,
+        value: bytes | None,
+        *,
+        now: Millis,
+        expires_at: Millis | None = None,
+    ) -> None:
+        """Keep it, or forget it."""
+        kept.keep(self._tables, owner, key, value, now=now, expires_at=expires_at)
+
+    async def take(self, owner: str, key: str, *, now: Millis) -> bytes | None:
+        """Give it to one, and forget it."""
+        return kept.take(self._tables, owner, key, now)
+
+    async def kept(self, owner: str, *, prefix: str = "", now: Millis) -> list[str]:
+        """Give the keys of an owner."""
+        return kept.keys(self._tables, owner, prefix, now)
 
     # --- keys and the kill switch
 

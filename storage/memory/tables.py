@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from agent_core.thread.events import Millis, ThreadId
 from agent_core.thread.questions import QuestionId
@@ -29,8 +31,10 @@ class MemoryTables:
     events: dict[ThreadId, list[str]] = field(default_factory=dict)
     snapshots: dict[ThreadId, Snapshot] = field(default_factory=dict)
     questions: dict[QuestionId, QuestionRow] = field(default_factory=dict)
-    deliveries: dict[DeliveryId, Delivery] = field(default_factory=dict)
+    deliveries: dict[tuple[ThreadId, DeliveryId], Delivery] = field(default_factory=dict)
     inbox: dict[tuple[str, str], tuple[InboxRecord, Millis | None]] = field(default_factory=dict)
+    places: dict[str, tuple[ThreadId, Millis]] = field(default_factory=dict)
+    kept: dict[tuple[str, str], tuple[bytes, Millis | None]] = field(default_factory=dict)
     keys: dict[KeyId, ApiKey] = field(default_factory=dict)
     halt: str = ""
     hints: list[Hints] = field(default_factory=list)
@@ -39,6 +43,11 @@ class MemoryTables:
         """Hint to every store on these tables."""
         for hints in self.hints:
             hints.tell(news)
+
+
+def is_free(lease_until: Millis | None, now: Millis) -> bool:
+    """Tell whether nobody holds it."""
+    return lease_until is None or lease_until <= now
 
 
 def own_thread(row: ThreadRow) -> ThreadRow:

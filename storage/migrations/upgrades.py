@@ -10,12 +10,12 @@ from alembic.migration import MigrationContext
 from sqlalchemy import Connection
 
 from storage.migrations.connections import run_on
-from storage.migrations.versions import REVISIONS, check_version
+from storage.migrations.versions import HEAD, REVISIONS, check_version
 
 
-def upgrade(url: str) -> None:
-    """Migrate to the newest version, all the way or not at all."""
-    run_on(url, _upgrade)
+def upgrade(url: str, to: str = HEAD) -> None:
+    """Migrate to the newest version (or to an older one), all the way or not at all."""
+    run_on(url, lambda connection: _upgrade(connection, to))
 
 
 def current(url: str) -> str | None:
@@ -32,7 +32,7 @@ def _version(connection: Connection) -> str | None:
     return MigrationContext.configure(connection).get_current_revision()
 
 
-def _upgrade(connection: Connection) -> None:
+def _upgrade(connection: Connection, to: str) -> None:
     version = _version(connection)
     if version is not None and version not in REVISIONS:
         check_version(version)
@@ -40,4 +40,4 @@ def _upgrade(connection: Connection) -> None:
     config = Config(attributes={"connection": connection})
     config.set_main_option("script_location", str(Path(__file__).parent))
     config.set_main_option("path_separator", "os")
-    command.upgrade(config, "head")
+    command.upgrade(config, to)

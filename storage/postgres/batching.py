@@ -1,8 +1,9 @@
 """Group commit: what queues up while a write is under way is written together by the next one.
 
 Nothing waits for company: a commit that comes alone is written at once. Two commits of the same
-thread, inbox key or thread key never share a batch, nor stand in two batches at a time, so a batch
-never waits for a lock that its own process holds, and the order of a thread's commits is kept.
+thread, inbox key, thread key or place never share a batch, nor stand in two batches at a time, so a
+batch never waits for a lock that its own process holds, and the order of a thread's commits is
+kept.
 """
 
 from __future__ import annotations
@@ -128,5 +129,6 @@ def _keys(commit: Commit) -> frozenset[Hashable]:
         keys.append((commit.inbox.source, commit.inbox.key))
     if commit.create and commit.create.thread_key:
         keys.append((commit.create.agent, commit.create.thread_key, ""))
+    keys.extend(("place", place) for place in commit.places if place)
     keys.extend(("question", question.id) for question in commit.questions)
     return frozenset(keys)

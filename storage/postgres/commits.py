@@ -8,16 +8,18 @@ from agent_core.loop.journal import Overtaken
 from storage.errors import (
     Fenced,
     IdTaken,
+    PlaceTaken,
     StoreBusy,
     StoreError,
     ThreadKeyTaken,
     UnknownThread,
 )
-from storage.hints import DELIVERIES, topics_of
+from storage.hints import is_news, makes_due
 from storage.postgres.batching import Job, Outcome
 from storage.postgres.commit_sql import COMMIT, COMMIT_EVENTS
 from storage.postgres.driver import Driver, Row
 from storage.postgres.failures import Clash
+from storage.texts import leased_delivery
 from storage.values import Commit, Committed, Duplicate, InboxRecord, Keep, NewThread
 
 _NO_THREAD = NewThread(agent="")
@@ -44,19 +46,23 @@ async def write(driver: Driver, jobs: Sequence[Job]) -> list[Outcome]:
 
 
 async def _write_together(driver: Driver, jobs: Sequence[Job]) -> list[Outcome]:
-    has_more = any(job.texts.questions or job.texts.deliveries for job in jobs)
+    has_more = any(job.texts.places or job.texts.questions or job.texts.deliveries for job in jobs)
     arguments = [*_arguments(jobs), *(_more_arguments(jobs) if has_more else ())]
     rows = await driver.fetch(COMMIT if has_more else COMMIT_EVENTS, *arguments, again=False)
-    return [_outcome(job.commit, row) for job, row in zip(jobs, rows, strict=True)]
+    return [_outcome(job, row) for job, row in zip(jobs, rows, strict=True)]
 
 
 async def _write_alone(driver: Driver, job: Job) -> Outcome:
+    before = ""
     for _ in range(_TRIES):
         try:
             [outcome] = await _write_together(driver, [job])
         except Clash as clash:
             if clash.table in {"questions", "deliveries"}:
                 return IdTaken(f"one of the {clash.table} has an id that is taken")
+            if clash.table == before == "places":
+                return PlaceTaken(f"another thread has one of the places {job.texts.places}")
+            before = clash.table
             outcome = _Unseen()  # the same message came to another process: look again
         except Exception as exc:  # noqa: BLE001 (the others of its batch go on)
             return exc
@@ -65,9 +71,19 @@ async def _write_alone(driver: Driver, job: Job) -> Outcome:
     return StoreBusy(f"thread {job.commit.thread} is being written by others")
 
 
-def _outcome(commit: Commit, row: Row) -> Outcome:
+def _committed(job: Job, row: Row) -> Committed:
+    seq, ids = row["done"], row["leased"]
+    if not ids:
+        return Committed(seq, row["epoch"])
+    new = [each for each in job.texts.deliveries if each.id in ids]
+    leased = tuple(leased_delivery(job.commit, each, seq) for each in new)
+    return Committed(seq, row["epoch"], leased)
+
+
+def _outcome(job: Job, row: Row) -> Outcome:
+    commit = job.commit
     if row["done"] is not None:
-        return Committed(row["done"])
+        return _committed(job, row)
     if row["first_thread"] is not None:
         first = InboxRecord(row["first_thread"], row["first_seq"], row["first_digest"])
         return Duplicate(first)
@@ -106,7 +122,7 @@ def _arguments(jobs: Sequence[Job]) -> list[object]:
         for job in jobs
         for number, text in enumerate(job.texts.events, start=1)
     ]
-    return [*_columns(threads, 20), *_columns(events, 3)]
+    return [*_columns(threads, 23), *_columns(events, 3)]
 
 
 def _more_arguments(jobs: Sequence[Job]) -> list[object]:
@@ -120,7 +136,8 @@ def _more_arguments(jobs: Sequence[Job]) -> list[object]:
         for job in jobs
         for row in job.texts.deliveries
     ]
-    return [*_columns(questions, 6), *_columns(deliveries, 6)]
+    places = [(job.commit.thread, place) for job in jobs for place in job.texts.places]
+    return [*_columns(questions, 6), *_columns(deliveries, 6), *_columns(places, 2)]
 
 
 def _columns(rows: Sequence[tuple[object, ...]], width: int) -> Sequence[Sequence[object]]:
@@ -131,7 +148,6 @@ def _thread(job: Job) -> tuple[object, ...]:
     commit = job.commit
     new = commit.create or _NO_THREAD
     inbox = commit.inbox
-    topics = topics_of(commit)
     keeps_wake = isinstance(commit.wake_at, Keep)
     return (
         commit.thread,
@@ -152,6 +168,9 @@ def _thread(job: Job) -> tuple[object, ...]:
         inbox and inbox.key,
         inbox and inbox.digest,
         inbox and inbox.expires_at,
-        commit.thread in topics,
-        DELIVERIES in topics,
+        is_news(commit),
+        makes_due(commit),
+        commit.lease_ms,
+        commit.release,
+        commit.send_lease_ms,
     )

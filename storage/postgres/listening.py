@@ -12,7 +12,6 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
-from storage.errors import StoreError
 from storage.hints import DELIVERIES, HALT, Hints
 from storage.values import Hint
 
@@ -58,7 +57,7 @@ class Listening:
             try:
                 await self._listen(ready)
                 pause = _FIRST_PAUSE_S
-            except StoreError as error:
+            except Exception as error:  # noqa: BLE001 (who listens no more would never be missed)
                 _log.warning("no hints from PostgreSQL for now: %s", error)
             if not ready.done():
                 ready.set_result(None)  # hints can be late; the store works without them
@@ -88,11 +87,15 @@ class Listening:
 
 
 def read_hints(payload: str) -> Iterator[Hint]:
-    """Read a notification: on each line a number and a topic. What isn't ours is no hint."""
+    """Read a notification: on each line a number and a topic. What isn't ours is no hint.
+
+    A negative number is that of a thread that nobody can claim now.
+    """
     for line in payload.split("\n"):
-        seq, _, topic = line.partition(" ")
+        number, _, topic = line.partition(" ")
+        seq = number.removeprefix("-")
         if seq.isdecimal():
-            yield Hint(topic, int(seq))
+            yield Hint(topic, int(seq), is_due=number == seq)
 
 
 async def _is_set_within(event: asyncio.Event, seconds: float) -> bool:

@@ -45,9 +45,14 @@ async def thread_page(driver: Driver, wish: Wish) -> Page:
     conditions = _Conditions()
     if wish.agent:
         conditions.add("agent = {0}", wish.agent)
+    if wish.requester:
+        # The index knows only threads that have a requester, and has to be told that this is one.
+        conditions.add("requester = {0} AND requester <> ''", wish.requester)
+        conditions.add("substr(origin, 1, 4) <> 'web:'")
     if wish.cursor:
         conditions.add("(created_at, id) < ({0}, {1})", *read_cursor(wish.cursor))
-    if not _add_status(conditions, wish) or not is_storable(wish.agent + wish.status):
+    words = wish.agent + wish.requester + wish.status
+    if not _add_status(conditions, wish) or not is_storable(words):
         return Page([], None)
     limit = conditions.name(wish.limit + 1)
     found = await driver.fetch(

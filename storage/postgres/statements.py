@@ -86,17 +86,39 @@ WITH leased AS (
 SELECT {DELIVERY_COLUMNS} FROM leased ORDER BY due_at, n
 """
 
-END_DELIVERY = """
-UPDATE deliveries SET
-    status = $3,
-    lease_until = NULL,
-    due_at = CASE WHEN $3 = 'pending' THEN coalesce($4::bigint, due_at) END,
-    receipt = coalesce($5, receipt),
-    error = $6
-WHERE id = $1 AND epoch = $2
-  AND (lease_until IS NOT NULL OR (status = 'sent' AND $3 = 'settled'))
-RETURNING id
+END_DELIVERIES = """
+WITH given AS MATERIALIZED (
+    SELECT * FROM unnest(
+        $1::text[], $2::text[], $3::bigint[], $4::text[], $5::bigint[], $6::text[], $7::text[],
+        $8::text[], $9::bigint[]
+    ) WITH ORDINALITY
+        AS given (thread, id, epoch, status, due_at, receipt, error, place, since, number)
+),
+locked AS MATERIALIZED (
+    SELECT n, thread, id FROM deliveries
+    WHERE (thread, id) IN (SELECT thread, id FROM given) ORDER BY n FOR NO KEY UPDATE
+),
+ended AS (
+    UPDATE deliveries SET
+        status = given.status,
+        lease_until = NULL,
+        due_at = CASE WHEN given.status = 'pending'
+                      THEN coalesce(given.due_at, deliveries.due_at) END,
+        receipt = coalesce(given.receipt, deliveries.receipt),
+        error = given.error
+    FROM given JOIN locked USING (thread, id)
+    WHERE deliveries.n = locked.n AND deliveries.epoch = given.epoch
+      AND (lease_until IS NOT NULL OR (deliveries.status = 'sent' AND given.status = 'settled'))
+    RETURNING deliveries.thread, deliveries.id, given.place, given.since, given.number
+),
+bound AS (
+    INSERT INTO places (address, thread, since)
+    SELECT place, thread, since FROM ended WHERE place <> '' ORDER BY place, number
+    ON CONFLICT (address) DO NOTHING
+)
+SELECT thread, id FROM ended
 """
+"""Locked in the order of writing, so that two senders never wait for each other."""
 
 DELIVERIES = f"""
 SELECT {DELIVERY_COLUMNS} FROM deliveries WHERE thread = $1 ORDER BY n
@@ -109,6 +131,8 @@ THREAD = f"SELECT {THREAD_COLUMNS} FROM threads WHERE id = $1"
 THREAD_BY_KEY = f"""
 SELECT {THREAD_COLUMNS} FROM threads WHERE agent = $1 AND thread_key = $2 AND thread_key <> ''
 """
+
+THREAD_AT = "SELECT thread FROM places WHERE address = $1"
 
 LOAD = f"""
 WITH thread AS (SELECT {THREAD_COLUMNS} FROM threads WHERE id = $1)
@@ -143,13 +167,44 @@ SELECT id FROM there
 """
 
 SWEEP = """
-WITH gone AS (
+WITH messages AS (
     DELETE FROM inbox WHERE ctid = ANY (ARRAY(
         SELECT ctid FROM inbox WHERE expires_at <= $1 LIMIT $2 FOR UPDATE SKIP LOCKED
     ))
     RETURNING 1
+),
+things AS (
+    DELETE FROM kept WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM kept WHERE expires_at <= $1
+        LIMIT $2 - (SELECT count(*) FROM messages) FOR UPDATE SKIP LOCKED
+    ))
+    RETURNING 1
 )
-SELECT count(*) AS gone FROM gone
+SELECT (SELECT count(*) FROM messages) + (SELECT count(*) FROM things) AS gone
+"""
+
+# --- what is kept for others
+
+_LASTS = "(expires_at IS NULL OR expires_at > {now})"
+
+RECALL = f"""
+SELECT value FROM kept WHERE owner = $1 AND key = $2 AND {_LASTS.format(now="$3")}
+"""
+
+KEEP = """
+INSERT INTO kept (owner, key, value, expires_at) VALUES ($1, $2, $3, $4)
+ON CONFLICT (owner, key) DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at
+"""
+
+FORGET = "DELETE FROM kept WHERE owner = $1 AND key = $2"
+
+TAKE = f"""
+DELETE FROM kept WHERE owner = $1 AND key = $2 AND {_LASTS.format(now="$3")} RETURNING value
+"""
+
+KEPT = f"""
+SELECT key FROM kept WHERE owner = $1 AND starts_with(key, $2) AND {_LASTS.format(now="$3")}
+ORDER BY key COLLATE "C"
 """
 
 # --- keys and the kill switch

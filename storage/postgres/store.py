@@ -8,26 +8,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agent_core.json_values import JsonObject
 from agent_core.thread.events import Event, Millis, ThreadId
 from agent_core.thread.questions import QuestionId
 from storage.errors import IdTaken, UnknownThread
 from storage.hints import Hints, Listener
 from storage.migrations.versions import check_version
-from storage.postgres import commits, rows, statements
+from storage.postgres import commits, outbox, rows, statements
 from storage.postgres.batching import Batcher, Job, Outcome
 from storage.postgres.driver import Driver, Row, Tuning
 from storage.postgres.failures import Clash
 from storage.postgres.listening import Listening
 from storage.postgres.lists import question_page, thread_page
-from storage.texts import check_text, is_storable, object_text, read_events, scrubbed, written
+from storage.texts import (
+    check_names,
+    check_text,
+    is_storable,
+    read_events,
+    written,
+    written_ends,
+)
 from storage.values import (
     ApiKey,
     Claim,
     Commit,
     CommitResult,
     Delivery,
-    DeliveryStatus,
+    DeliveryEnd,
     InboxRecord,
     KeyId,
     Loaded,
@@ -124,19 +130,9 @@ class PostgresStore:
         found = await self._again(statements.CLAIM_DELIVERIES, now, lease_ms, limit)
         return [rows.delivery(row) for row in found]
 
-    async def end_delivery(
-        self,
-        delivery: Delivery,
-        *,
-        status: DeliveryStatus,
-        due_at: Millis | None = None,
-        receipt: JsonObject | None = None,
-        error: str = "",
-    ) -> bool:
-        """Record a try at sending, if the lease is still held."""
-        text = None if receipt is None else object_text(receipt, "receipt")
-        arguments = (delivery.id, delivery.epoch, status, due_at, text, scrubbed(error))
-        return bool(await self._again(statements.END_DELIVERY, *arguments))
+    async def end_deliveries(self, ends: Sequence[DeliveryEnd]) -> list[bool]:
+        """Record tries at sending, each if its lease is still held."""
+        return await outbox.end(self._driver, written_ends(ends))
 
     async def deliveries(self, thread: ThreadId) -> list[Delivery]:
         """Give a thread's deliveries, in order."""
@@ -164,6 +160,11 @@ class PostgresStore:
         found = await self._find(statements.THREAD_BY_KEY, agent, key)
         return rows.thread(found[0]) if found else None
 
+    async def thread_at(self, place: str) -> ThreadId | None:
+        """Find the thread of a place."""
+        found = await self._find(statements.THREAD_AT, place)
+        return found[0]["thread"] if found else None
+
     async def threads(self, wish: Wish) -> Page:
         """List threads."""
         return await thread_page(self._driver, wish)
@@ -183,7 +184,7 @@ class PostgresStore:
         return rows.inbox(found[0]) if found else None
 
     async def sweep(self, *, now: Millis, limit: int = 1000) -> int:
-        """Forget expired inbox keys."""
+        """Forget what has expired."""
         [row] = await self._again(statements.SWEEP, now, limit)
         return int(row["gone"])
 
@@ -191,6 +192,42 @@ class PostgresStore:
         """Count the threads that are due and free."""
         [row] = await self._again(statements.QUEUED, now)
         return int(row["queued"])
+
+    # --- what is kept for others
+
+    async def recall(self, owner: str, key: str, *, now: Millis) -> bytes | None:
+        """Give what was kept."""
+        found = await self._find(statements.RECALL, owner, key, now)
+        return found[0]["value"] if found else None
+
+    async def keep(
+        self,
+        owner: str,
+        key: str,
+        value: bytes | None,
+        *,
+        now: Millis,
+        expires_at: Millis | None = None,
+    ) -> None:
+        """Keep it, or forget it."""
+        check_text(owner, "owner")
+        check_text(key, "key")
+        check_names("key", key, owner)
+        if value is None or (expires_at is not None and expires_at <= now):
+            await self._again(statements.FORGET, owner, key)
+        else:
+            await self._again(statements.KEEP, owner, key, value, expires_at)
+
+    async def take(self, owner: str, key: str, *, now: Millis) -> bytes | None:
+        """Give it to one, and forget it; never twice, so a lost connection loses it."""
+        if not is_storable(owner + key):
+            return None
+        found = await self._driver.fetch(statements.TAKE, owner, key, now, again=False)
+        return found[0]["value"] if found else None
+
+    async def kept(self, owner: str, *, prefix: str = "", now: Millis) -> list[str]:
+        """Give the keys of an owner."""
+        return [row["key"] for row in await self._find(statements.KEPT, owner, prefix, now)]
 
     # --- keys and the kill switch
 

@@ -1,8 +1,9 @@
 """How a lane's jobs are done: writes together in one transaction, reads each by itself.
 
-A batch costs one fsync. Each of its jobs has a savepoint, so that one that fails takes only its own
-changes back. When SQLite gives the whole transaction up (a full disk, a failing one), each job is
-done alone: those that still fit succeed, and nobody pays for another's size.
+A batch costs one fsync. A job that fails has seldom changed anything; if it has, the batch is done
+anew with a savepoint for each job, so that it takes only its own changes back. When SQLite gives
+the whole transaction up (a full disk, a failing one), each job is done alone: those that still fit
+succeed, and nobody pays for another's size.
 
 Leases need no fsync of their own. A process that is killed leaves them with the system, which
 writes them; a power cut that loses them ends whoever held them, too; and the next fsync takes along
@@ -32,6 +33,10 @@ class Fleeting:
     def __call__(self, connection: sqlite3.Connection) -> Outcome:
         """Do it."""
         return self._job(connection)
+
+
+class _HalfDone(Exception):
+    """A job has failed after it had changed something."""
 
 
 class _TransactionLost(Exception):
@@ -81,12 +86,29 @@ def _write(connection: sqlite3.Connection, jobs: Sequence[Job]) -> Sequence[Outc
     except sqlite3.Error as exc:  # locked: to try each job alone would wait as often
         return [exc] * len(jobs)
     try:
-        outcomes = [_in_savepoint(connection, job) for job in jobs]
+        try:
+            outcomes = [_straight(connection, job) for job in jobs]
+        except _HalfDone:
+            connection.execute("ROLLBACK")
+            connection.execute("BEGIN IMMEDIATE")
+            outcomes = [_in_savepoint(connection, job) for job in jobs]
         connection.execute("COMMIT")
     except (sqlite3.Error, _TransactionLost):
         _roll_back(connection)
         return [_alone(connection, job) for job in jobs]
     return outcomes
+
+
+def _straight(connection: sqlite3.Connection, job: Job) -> Outcome:
+    before = connection.total_changes
+    try:
+        return job(connection)
+    except Exception as exc:
+        if not connection.in_transaction:
+            raise _TransactionLost from exc
+        if connection.total_changes != before:
+            raise _HalfDone from exc
+        return exc
 
 
 def _in_savepoint(connection: sqlite3.Connection, job: Job) -> Outcome:

@@ -18,6 +18,10 @@ WHERE id IN (
 )
 RETURNING wake_at, id, epoch, seq
 """
+_ANY_DUE = """
+SELECT 1 FROM threads
+WHERE wake_at IS NOT NULL AND wake_at <= ?1 AND (lease_until IS NULL OR lease_until <= ?1) LIMIT 1
+"""
 _RENEW = """
 UPDATE threads SET lease_until = ? WHERE id = ? AND epoch = ? AND lease_until IS NOT NULL
 RETURNING seq
@@ -40,6 +44,11 @@ def claim(connection: sqlite3.Connection, now: Millis, lease_ms: int, limit: int
     values = {"now": now, "until": now + lease_ms, "limit": limit}
     rows = sorted(connection.execute(_CLAIM, values).fetchall())
     return [Claim(ThreadId(thread), epoch, seq) for _, thread, epoch, seq in rows]
+
+
+def any_due(connection: sqlite3.Connection, now: Millis) -> bool:
+    """Tell whether a claim would find something."""
+    return connection.execute(_ANY_DUE, (now,)).fetchone() is not None
 
 
 def renew(

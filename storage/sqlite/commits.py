@@ -1,7 +1,8 @@
 """One write, as statements within a transaction that the writer has begun.
 
 The usual way is short: one UPDATE that holds the commit's conditions, and the inserts. Only when it
-finds no row is the reason looked up.
+finds no row is the reason looked up. What is refused often, such as a commit that was overtaken, is
+refused before anything has changed: then the writer has nothing to take back.
 """
 
 from __future__ import annotations
@@ -10,11 +11,14 @@ import sqlite3
 
 from agent_core.loop.journal import Overtaken
 from storage.errors import Fenced, IdTaken, StoreError, ThreadKeyTaken, UnknownThread
-from storage.texts import Written
+from storage.sqlite import places
+from storage.sqlite.moves import move, move_and_lease
+from storage.texts import Written, WrittenDelivery, leased_delivery
 from storage.values import (
     Commit,
     CommitResult,
     Committed,
+    Delivery,
     Duplicate,
     InboxKey,
     InboxRecord,
@@ -30,19 +34,9 @@ _BEGIN = """
 INSERT INTO threads (
     id, agent, status, origin, requester, thread_key, seq, handled_seq, wake_at, lease_until,
     epoch, summary, created_at, updated_at
-) VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, NULL, 0, ?, ?, ?)
+) VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?)
 ON CONFLICT DO NOTHING
 """
-_MOVE = """
-UPDATE threads SET
-    seq = seq + :size, status = coalesce(:status, status), summary = coalesce(:summary, summary),
-    updated_at = :now
-WHERE id = :thread AND (:seen IS NULL OR seq = :seen)
-  AND (:epoch IS NULL OR (epoch = :epoch AND lease_until IS NOT NULL))
-RETURNING seq
-"""
-# A column that is named is written to its index, also when its value stays: two statements.
-_MOVE_AND_WAKE = _MOVE.replace("updated_at", "wake_at = :wake_at, updated_at", 1)
 _EVENT = "INSERT INTO events (thread, seq, body) VALUES (?, ?, ?)"
 _QUESTION = """
 INSERT INTO questions (id, thread, status, asked_at, expires_at, body) VALUES (?, ?, ?, ?, ?, ?)
@@ -53,9 +47,12 @@ WHERE thread = excluded.thread
 """
 _DELIVERY = """
 INSERT INTO deliveries (
-    id, thread, seq, address, body, question, status, due_at, epoch, attempts, error
-) VALUES (?, ?, ?, ?, ?, ?, 'pending', ?, 0, 0, '')
-ON CONFLICT (id) DO NOTHING
+    id, thread, seq, address, body, question, status, due_at, lease_until, epoch, attempts, error
+) VALUES (?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?, '')
+ON CONFLICT (thread, id) DO NOTHING
+"""
+_EARLIER = """
+SELECT 1 FROM deliveries WHERE status = 'pending' AND thread = ? AND address = ? LIMIT 1
 """
 _INBOX = """
 INSERT OR REPLACE INTO inbox (source, key, digest, thread, seq, expires_at)
@@ -66,23 +63,26 @@ VALUES (?, ?, ?, ?, ?, ?)
 def write(connection: sqlite3.Connection, commit: Commit, texts: Written) -> CommitResult:
     """Write all of it; what raises leaves it to the writer to take everything back."""
     if commit.inbox is not None:
-        first = _first_copy(connection, commit.inbox, commit)
-        if first is not None:
-            return Duplicate(first)
+        copy = _first_copy(connection, commit.inbox, commit)
+        if copy is not None:
+            return Duplicate(copy)
     if commit.create is not None:
-        seq = _begin(connection, commit, commit.create, texts)
+        seq, epoch = _begin(connection, commit, commit.create, texts)
     else:
-        seq = _move(connection, commit, texts)
-    start = seq - len(texts.events) + 1
-    rows = [(commit.thread, number, text) for number, text in enumerate(texts.events, start)]
+        seq, epoch = _move(connection, commit, texts)
+    first = seq - len(texts.events) + 1
+    rows = [(commit.thread, number, text) for number, text in enumerate(texts.events, first)]
     connection.executemany(_EVENT, rows)
-    _write_questions(connection, commit, texts)
-    _write_deliveries(connection, commit, texts, seq)
+    if texts.places:
+        places.bind(connection, commit, texts)
+    if texts.questions:
+        _write_questions(connection, commit, texts)
+    leased = _write_deliveries(connection, commit, texts, seq) if texts.deliveries else ()
     if commit.inbox is not None:
         key = commit.inbox
         record = (key.source, key.key, key.digest, commit.thread, seq, key.expires_at)
         connection.execute(_INBOX, record)
-    return Committed(seq)
+    return Committed(seq, epoch, leased)
 
 
 def _first_copy(
@@ -92,8 +92,11 @@ def _first_copy(
     return None if row is None else InboxRecord(*row)
 
 
-def _begin(connection: sqlite3.Connection, commit: Commit, new: NewThread, texts: Written) -> int:
+def _begin(
+    connection: sqlite3.Connection, commit: Commit, new: NewThread, texts: Written
+) -> tuple[int, int | None]:
     seq = len(texts.events)
+    until = None if commit.lease_ms is None else commit.now + commit.lease_ms
     row = (
         commit.thread,
         new.agent,
@@ -103,47 +106,46 @@ def _begin(connection: sqlite3.Connection, commit: Commit, new: NewThread, texts
         new.thread_key,
         seq,
         None if isinstance(commit.wake_at, Keep) else commit.wake_at,
+        until,
+        0 if until is None else 1,
         texts.summary or "{}",
         commit.now,
         commit.now,
     )
     if connection.execute(_BEGIN, row).rowcount == 0:
-        if connection.execute("SELECT 1 FROM threads WHERE id = ?", row[:1]).fetchone():
+        if _last_event(connection, commit) is not None:
             raise Overtaken
         raise ThreadKeyTaken(f"agent {new.agent} has a thread of key {new.thread_key!r}")
     if commit.seen:
         raise Overtaken
     if commit.epoch is not None:
         raise _fenced(commit)
-    return seq
+    return seq, None if until is None else 1
 
 
-def _move(connection: sqlite3.Connection, commit: Commit, texts: Written) -> int:
-    values: dict[str, str | int | None] = {
-        "thread": commit.thread,
-        "size": len(texts.events),
-        "status": commit.status,
-        "summary": texts.summary,
-        "now": commit.now,
-        "seen": commit.seen,
-        "epoch": commit.epoch,
-    }
-    if isinstance(commit.wake_at, Keep):
-        row = connection.execute(_MOVE, values).fetchone()
-    else:
-        row = connection.execute(_MOVE_AND_WAKE, values | {"wake_at": commit.wake_at}).fetchone()
-    if row is None:
+def _move(connection: sqlite3.Connection, commit: Commit, texts: Written) -> tuple[int, int | None]:
+    if commit.lease_ms is not None:
+        leased = move_and_lease(connection, commit, texts, commit.lease_ms)
+        if leased is not None:
+            return leased
+    seq = move(connection, commit, texts)
+    if seq is None:
         raise _reason(connection, commit)
-    return int(row[0])
+    return seq, None
 
 
 def _reason(connection: sqlite3.Connection, commit: Commit) -> StoreError | Overtaken:
-    row = connection.execute("SELECT seq FROM threads WHERE id = ?", (commit.thread,)).fetchone()
-    if row is None:
+    last = _last_event(connection, commit)
+    if last is None:
         return UnknownThread(f"there is no thread {commit.thread}")
-    if commit.seen is not None and commit.seen != row[0]:
+    if commit.seen is not None and commit.seen != last:
         return Overtaken()
     return _fenced(commit)
+
+
+def _last_event(connection: sqlite3.Connection, commit: Commit) -> int | None:
+    row = connection.execute("SELECT seq FROM threads WHERE id = ?", (commit.thread,)).fetchone()
+    return None if row is None else int(row[0])
 
 
 def _fenced(commit: Commit) -> Fenced:
@@ -159,8 +161,21 @@ def _write_questions(connection: sqlite3.Connection, commit: Commit, texts: Writ
 
 def _write_deliveries(
     connection: sqlite3.Connection, commit: Commit, texts: Written, seq: int
-) -> None:
+) -> tuple[Delivery, ...]:
+    leased = []
     for row in texts.deliveries:
+        lease: tuple[int | None, int, int] = (None, 0, 0)
+        if _may_send(connection, commit, row):
+            new = leased_delivery(commit, row, seq)
+            lease = (new.lease_until, new.epoch, new.attempts)
+            leased.append(new)
         values = (row.id, commit.thread, seq, row.address, row.body, row.question, row.due_at)
-        if connection.execute(_DELIVERY, values).rowcount == 0:
+        if connection.execute(_DELIVERY, values + lease).rowcount == 0:
             raise IdTaken(f"there is a delivery {row.id} already")
+    return tuple(leased)
+
+
+def _may_send(connection: sqlite3.Connection, commit: Commit, row: WrittenDelivery) -> bool:
+    if commit.send_lease_ms is None or row.due_at > commit.now:
+        return False
+    return connection.execute(_EARLIER, (commit.thread, row.address)).fetchone() is None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from typing import Any
 
-from agent_core.thread.events import Millis
 from agent_core.thread.questions import QuestionId
 from storage.cursors import read_cursor, write_cursor
 from storage.sqlite.threads import COLUMNS, thread_row
@@ -16,11 +15,6 @@ _DUE = """
 (wake_at IS NOT NULL AND wake_at <= :now AND (lease_until IS NULL OR lease_until <= :now))
 """
 _QUESTION = "q.id, q.thread, q.status, q.asked_at, q.expires_at, q.body"
-_SWEEP = """
-DELETE FROM inbox WHERE rowid IN (
-    SELECT rowid FROM inbox WHERE expires_at IS NOT NULL AND expires_at <= ? LIMIT ?
-)
-"""
 
 
 def thread_page(connection: sqlite3.Connection, wish: Wish) -> Page:
@@ -28,6 +22,10 @@ def thread_page(connection: sqlite3.Connection, wish: Wish) -> Page:
     conditions = ["true"]
     if wish.agent:
         conditions.append("agent = :agent")
+    if wish.requester:
+        # The index knows only threads that have a requester, and has to be told that this is one.
+        conditions.append("requester = :requester AND requester <> ''")
+        conditions.append("substr(origin, 1, 4) <> 'web:'")
     if wish.status:
         conditions.append(_with_status(wish))
     if wish.cursor:
@@ -73,6 +71,7 @@ def _values(wish: Wish) -> dict[str, object]:
     at, name = read_cursor(wish.cursor) if wish.cursor else (0, "")
     return {
         "agent": wish.agent,
+        "requester": wish.requester,
         "status": wish.status,
         "now": wish.now,
         "at": at,
@@ -104,8 +103,3 @@ def inbox(connection: sqlite3.Connection, source: str, key: str) -> InboxRecord 
     statement = "SELECT thread, seq, digest FROM inbox WHERE source = ? AND key = ?"
     row = connection.execute(statement, (source, key)).fetchone()
     return None if row is None else InboxRecord(*row)
-
-
-def sweep(connection: sqlite3.Connection, now: Millis, limit: int) -> int:
-    """Forget expired inbox keys."""
-    return connection.execute(_SWEEP, (now, limit)).rowcount

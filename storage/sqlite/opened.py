@@ -51,6 +51,7 @@ class Opened:
             prepare(self._path, writer)
         for _ in range(_READERS):
             self._connections.append(connect_reader(self._path))
+        self._connections.append(connect_reader(self._path, patience_s=0))
 
     def _migrate(self) -> None:
         if self._shared:
@@ -75,8 +76,12 @@ class Opened:
             connections, perform, name="parley-writer", most=_LARGEST_BATCH, capacity=_CAPACITY
         )
 
+    def near(self) -> Connection:
+        """Give the connection for what is read at once, in the event loop itself."""
+        return self._connections[-1]
+
     def readers(self) -> Lane:
         """Start the threads that read."""
         perform = reading(self._path)
-        connections = self._connections[1:]
+        connections = self._connections[1:-1]
         return Lane(connections, perform, name="parley-reader", most=1, capacity=_CAPACITY)

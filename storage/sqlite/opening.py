@@ -17,6 +17,8 @@ from storage.sqlite.failures import translating
 SCHEMA = Path(__file__).parent.parent / "schema_sqlite.sql"
 _OLDEST = (3, 35)
 """The first with RETURNING."""
+_LONGEST_WAL = 4_000
+"""Pages, 16 MB: the longer, the more often a page that many commits write is copied only once."""
 _PATIENCE_S = 5.0
 """How long to wait for a command that works on the same file."""
 
@@ -35,18 +37,18 @@ def connect(path: Path, *, max_pages: int = 0) -> sqlite3.Connection:
     return connection
 
 
-def connect_reader(path: Path) -> sqlite3.Connection:
+def connect_reader(path: Path, *, patience_s: float = _PATIENCE_S) -> sqlite3.Connection:
     """Open for reading alone."""
-    return _connect(f"file:{quote(str(path))}?mode=ro", uri=True)
+    return _connect(f"file:{quote(str(path))}?mode=ro", uri=True, patience_s=patience_s)
 
 
-def _connect(name: str, *, uri: bool) -> sqlite3.Connection:
+def _connect(name: str, *, uri: bool, patience_s: float = _PATIENCE_S) -> sqlite3.Connection:
     return sqlite3.connect(
         name,
         uri=uri,
-        timeout=_PATIENCE_S,
+        timeout=patience_s,
         isolation_level=None,  # we begin and commit by ourselves
-        check_same_thread=False,  # opened here, used by one thread of a lane
+        check_same_thread=False,  # opened here, used by one other thread
         cached_statements=256,
     )
 
@@ -92,6 +94,7 @@ def _make_tables(connection: sqlite3.Connection) -> None:
 
 
 def _use_wal(path: Path, connection: sqlite3.Connection) -> None:
+    connection.execute(f"PRAGMA wal_autocheckpoint={_LONGEST_WAL}")
     [mode] = connection.execute("PRAGMA journal_mode=WAL").fetchone()
     if mode != "wal":
         raise StoreError(f"the file system of {path} can't hold a SQLite database in WAL mode")

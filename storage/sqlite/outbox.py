@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from typing import Any
 
 from agent_core.thread.events import Millis, ThreadId
-from storage.texts import read_object
-from storage.values import Delivery, DeliveryStatus
+from storage.sqlite.places import bind_if_free
+from storage.texts import WrittenEnd, read_object
+from storage.values import Delivery
 
 _COLUMNS = """
 id, thread, seq, address, body, question, status, due_at, lease_until, epoch, attempts, receipt,
@@ -27,12 +29,16 @@ WHERE n IN (
 )
 RETURNING n, {_COLUMNS}
 """
+_ANY_DUE = """
+SELECT 1 FROM deliveries
+WHERE status = 'pending' AND due_at <= ?1 AND (lease_until IS NULL OR lease_until <= ?1) LIMIT 1
+"""
 _END = """
 UPDATE deliveries SET
     status = :status, lease_until = NULL,
     due_at = CASE WHEN :status = 'pending' THEN coalesce(:due_at, due_at) END,
     receipt = coalesce(:receipt, receipt), error = :error
-WHERE id = :id AND epoch = :epoch
+WHERE thread = :thread AND id = :id AND epoch = :epoch
   AND (lease_until IS NOT NULL OR (status = 'sent' AND :status = 'settled'))
 """
 _OF_THREAD = f"SELECT n, {_COLUMNS} FROM deliveries WHERE thread = ? ORDER BY n"
@@ -46,25 +52,33 @@ def claim(connection: sqlite3.Connection, now: Millis, lease_ms: int, limit: int
     return [_delivery(row) for row in rows]
 
 
-def end(
-    connection: sqlite3.Connection,
-    delivery: Delivery,
-    status: DeliveryStatus,
-    *,
-    due_at: Millis | None,
-    receipt: str | None,
-    error: str,
-) -> bool:
-    """Record a try at sending, if the lease is still held."""
-    values = {
-        "id": delivery.id,
-        "epoch": delivery.epoch,
-        "status": status,
-        "due_at": due_at,
-        "receipt": receipt,
-        "error": error,
+def any_due(connection: sqlite3.Connection, now: Millis) -> bool:
+    """Tell whether a claim would find something; one that has to wait for another may be it."""
+    return connection.execute(_ANY_DUE, (now,)).fetchone() is not None
+
+
+def end(connection: sqlite3.Connection, ends: Sequence[WrittenEnd]) -> list[bool]:
+    """Record tries at sending, each if its lease is still held."""
+    return [_end(connection, each) for each in ends]
+
+
+def _end(connection: sqlite3.Connection, end: WrittenEnd) -> bool:
+    is_held = connection.execute(_END, _ending(end)).rowcount > 0
+    if is_held and end.place:
+        bind_if_free(connection, end)
+    return is_held
+
+
+def _ending(end: WrittenEnd) -> dict[str, str | int | None]:
+    return {
+        "thread": end.thread,
+        "id": end.id,
+        "epoch": end.epoch,
+        "status": end.status,
+        "due_at": end.due_at,
+        "receipt": end.receipt,
+        "error": end.error,
     }
-    return connection.execute(_END, values).rowcount > 0
 
 
 def of_thread(connection: sqlite3.Connection, thread: ThreadId) -> list[Delivery]:

@@ -9,6 +9,9 @@ from agent_core.thread.events import Event, ThreadId
 from storage.texts import read_events, read_object
 from storage.values import Loaded, Snapshot, ThreadRow
 
+_FEW = 64
+"""So many events are read as fast as a thread would be woken up for them."""
+
 COLUMNS = """
 t.id, t.agent, t.status, t.origin, t.requester, t.thread_key, t.seq, t.handled_seq, t.wake_at,
 t.lease_until, t.epoch, t.summary, t.created_at, t.updated_at
@@ -37,6 +40,14 @@ SELECT group_concat(body, ',') FROM (
     SELECT body FROM events WHERE thread = ? AND seq > ? ORDER BY seq LIMIT ?
 )
 """
+_ROW = f"SELECT {COLUMNS} FROM threads AS t WHERE id = ?"
+_BY_KEY = f"""
+SELECT {COLUMNS} FROM threads AS t WHERE agent = ? AND thread_key = ? AND thread_key <> ''
+"""  # The index knows only threads that have a key, and has to be told that this is one.
+_AFTER = """
+SELECT seq - ? FROM threads AS t
+WHERE id = ? AND (? OR NOT EXISTS (SELECT 1 FROM snapshots WHERE thread = t.id))
+"""
 _SAVE = """
 INSERT INTO snapshots (thread, seq, body) VALUES (?, ?, ?)
 ON CONFLICT (thread) DO UPDATE SET seq = excluded.seq, body = excluded.body
@@ -61,20 +72,21 @@ def events(connection: sqlite3.Connection, thread: ThreadId, after: int, limit: 
     return read_events(texts or "", thread)
 
 
+def is_short(connection: sqlite3.Connection, thread: ThreadId, after: int | None) -> bool:
+    """Tell whether a load would read little: few events, and no snapshot."""
+    row = connection.execute(_AFTER, (after or 0, thread, after is not None)).fetchone()
+    return row is not None and row[0] <= _FEW
+
+
 def by_id(connection: sqlite3.Connection, thread: ThreadId) -> ThreadRow | None:
     """Give a thread's row."""
-    statement = f"SELECT {COLUMNS} FROM threads AS t WHERE id = ?"
-    row = connection.execute(statement, (thread,)).fetchone()
+    row = connection.execute(_ROW, (thread,)).fetchone()
     return None if row is None else thread_row(row)
 
 
 def by_key(connection: sqlite3.Connection, agent: str, key: str) -> ThreadRow | None:
     """Find a thread by its key."""
-    # The index knows only threads that have a key, and has to be told that this is one.
-    statement = f"""
-    SELECT {COLUMNS} FROM threads AS t WHERE agent = ? AND thread_key = ? AND thread_key <> ''
-    """
-    row = connection.execute(statement, (agent, key)).fetchone()
+    row = connection.execute(_BY_KEY, (agent, key)).fetchone()
     return None if row is None else thread_row(row)
 
 

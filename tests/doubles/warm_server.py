@@ -2,7 +2,7 @@
 
 Each line on stdin is an environment, as JSON; it is answered by two lines: the process id of a
 server that is starting, and its exit code once it has ended (-9 if it was killed). A fork of a
-warm process is up in a tenth of the time that a cold start takes.
+warm process is up in a tenth of the time that a cold start takes. Arguments are those of `serve`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sys
 
 from gateway.cli import main as parley
 
-LATE = ("gateway.cli.doing.serving", "gateway.server", "storage.sqlite")
+LATE = ("gateway.cli.doing.serving", "gateway.server", "storage.sqlite", "storage.postgres")
 """What `serve` imports when it is called."""
 
 
@@ -41,7 +41,7 @@ def _serve(environ: dict[str, str]) -> None:
     os.environ.update(environ)
     code = 1
     try:
-        parley(["serve"])
+        parley(["serve", *sys.argv[1:]])
     except SystemExit as exc:
         code = exc.code if isinstance(exc.code, int) else 1
     finally:

@@ -38,6 +38,8 @@ def launching(
     thread: str = "t1",
     *,
     agent: str = "support",
+    requester: str = "otto",
+    origin: str = "web:1",
     key: str = "",
     wake_at: Millis | None = None,
     now: Millis = NOW,
@@ -48,7 +50,7 @@ def launching(
     return Commit(
         thread=name,
         events=[ThreadLaunched(at=now, thread=name, agent=agent)],
-        create=NewThread(agent=agent, thread_key=key, origin="web:1", requester="otto"),
+        create=NewThread(agent=agent, thread_key=key, origin=origin, requester=requester),
         wake_at=wake_at,
         inbox=inbox,
         now=now,

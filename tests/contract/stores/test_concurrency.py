@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from agent_core.loop.journal import Overtaken
 from agent_core.thread.events import MessageReceived, ThreadId

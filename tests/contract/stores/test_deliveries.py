@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from agent_core.errors import NotJson
+from agent_core.json_values import JsonObject
+from agent_core.thread.events import Millis
 from agent_core.thread.questions import QuestionId
 from storage.store import Store
-from storage.values import Commit, Delivery
+from storage.values import Commit, Delivery, DeliveryEnd, DeliveryStatus
 from tests.contract.stores.rows import (
     LEASE,
     NOW,
@@ -29,6 +31,21 @@ MAIL = "email:otto@example.com"
 async def claim_all(store: Store, now: int = NOW) -> list[Delivery]:
     """Claim whatever is due."""
     return await store.claim_deliveries(now=later(now - NOW), lease_ms=LEASE, limit=100)
+
+
+async def ended(
+    store: Store,
+    row: Delivery,
+    *,
+    status: DeliveryStatus,
+    due_at: Millis | None = None,
+    receipt: JsonObject | None = None,
+    error: str = "",
+) -> bool:
+    """Record one try at sending, and tell whether its lease was held."""
+    end = DeliveryEnd(delivery=row, status=status, due_at=due_at, receipt=receipt, error=error)
+    [was_held] = await store.end_deliveries([end])
+    return was_held
 
 
 async def names(store: Store, now: int = NOW) -> list[str]:
@@ -71,7 +88,7 @@ async def test_order_holds_within_a_thread_and_address(store: Store) -> None:
     while rows := await claim_all(store):
         assert len(rows) == 1
         sent += [row.id for row in rows]
-        assert await store.end_delivery(rows[0], status="sent")
+        assert await ended(store, rows[0], status="sent")
 
     assert sent == ["d2", "d1", "d0"]
 
@@ -94,7 +111,7 @@ async def test_later_one_waits_for_an_earlier_one_that_was_put_back(store: Store
     """A retry keeps its place, also while it is not due."""
     await committed(store, replace(launching(), deliveries=[delivery("d1"), delivery("d2")]))
     [first] = await claim_all(store)
-    await store.end_delivery(first, status="pending", due_at=later(1000), error="503")
+    await ended(store, first, status="pending", due_at=later(1000), error="503")
 
     assert await names(store, later(999)) == []
     assert await names(store, later(1000)) == ["d1"]
@@ -104,7 +121,7 @@ async def test_failed_one_lets_the_next_go(store: Store) -> None:
     """Giving up on one message does not silence the thread."""
     await committed(store, replace(launching(), deliveries=[delivery("d1"), delivery("d2")]))
     [first] = await claim_all(store)
-    await store.end_delivery(first, status="failed", error="no such channel")
+    await ended(store, first, status="failed", error="no such channel")
 
     assert await names(store) == ["d2"]
     failed, _ = await store.deliveries(T1)
@@ -144,9 +161,9 @@ async def test_end_of_a_try_is_fenced(store: Store) -> None:
     [zombie] = await claim_all(store)
     [holder] = await claim_all(store, later(LEASE))
 
-    assert not await store.end_delivery(zombie, status="failed", error="gave up")
-    assert await store.end_delivery(holder, status="sent", receipt={"ts": "1.2"})
-    assert not await store.end_delivery(holder, status="failed")
+    assert not await ended(store, zombie, status="failed", error="gave up")
+    assert await ended(store, holder, status="sent", receipt={"ts": "1.2"})
+    assert not await ended(store, holder, status="failed")
 
     [row] = await store.deliveries(T1)
     assert (row.status, row.receipt, row.error) == ("sent", {"ts": "1.2"}, "")
@@ -157,15 +174,15 @@ async def test_unclaimed_delivery_can_not_be_ended(store: Store) -> None:
     await committed(store, replace(launching(), deliveries=[delivery()]))
     [row] = await store.deliveries(T1)
 
-    assert not await store.end_delivery(row, status="sent")
-    assert not await store.end_delivery(replace(row, id=delivery("never").id), status="sent")
+    assert not await ended(store, row, status="sent")
+    assert not await ended(store, replace(row, id=delivery("never").id), status="sent")
 
 
 async def test_put_back_without_a_time_is_due_as_before(store: Store) -> None:
     """Giving a lease back unused loses nothing; a receipt of an earlier try is kept."""
     await committed(store, replace(launching(), deliveries=[delivery()]))
     [row] = await claim_all(store)
-    assert await store.end_delivery(row, status="pending", receipt={"tried": 1})
+    assert await ended(store, row, status="pending", receipt={"tried": 1})
 
     [again] = await claim_all(store)
 
@@ -176,11 +193,11 @@ async def test_sent_one_is_settled_without_a_lease(store: Store) -> None:
     """When a question has ended, the copies that people have are updated and marked so."""
     await committed(store, replace(launching(), deliveries=[delivery()]))
     [row] = await claim_all(store)
-    await store.end_delivery(row, status="sent", receipt={"ts": "1.2"})
+    await ended(store, row, status="sent", receipt={"ts": "1.2"})
     [sent] = await store.deliveries(T1)
 
-    assert await store.end_delivery(sent, status="settled")
-    assert not await store.end_delivery(sent, status="pending", due_at=NOW)
+    assert await ended(store, sent, status="settled")
+    assert not await ended(store, sent, status="pending", due_at=NOW)
 
     [settled] = await store.deliveries(T1)
     assert (settled.status, settled.receipt) == ("settled", {"ts": "1.2"})
@@ -192,12 +209,78 @@ async def test_words_of_an_error_cause_no_error(store: Store) -> None:
     await committed(store, replace(launching(), deliveries=[delivery()]))
     [row] = await claim_all(store)
     with pytest.raises(NotJson):
-        await store.end_delivery(row, status="sent", receipt={"x": "\0"})
+        await ended(store, row, status="sent", receipt={"x": "\0"})
 
-    assert await store.end_delivery(row, status="failed", error="bad\0byte \ud800!")
+    assert await ended(store, row, status="failed", error="bad\0byte \ud800!")
 
     [failed] = await store.deliveries(T1)
     assert failed.error == "bad\N{REPLACEMENT CHARACTER}byte ?!"
+
+
+async def test_tries_are_recorded_together_each_by_its_own_lease(store: Store) -> None:
+    """One that was lost, or was never there, takes none of the others along."""
+    new = [delivery(f"d{n}", f"slack:{n}") for n in range(4)]
+    await committed(store, replace(launching(), deliveries=new))
+    lost, *_ = await store.claim_deliveries(now=NOW, lease_ms=LEASE // 2, limit=1)
+    sent, failed, back = await claim_all(store)
+    await claim_all(store, later(LEASE // 2))
+    never = replace(sent, id=delivery("never").id)
+
+    held = await store.end_deliveries(
+        [
+            DeliveryEnd(delivery=failed, status="failed", error="no such channel"),
+            DeliveryEnd(delivery=lost, status="sent", receipt={"ts": "0"}),
+            DeliveryEnd(delivery=back, status="pending", due_at=later(9), error="503"),
+            DeliveryEnd(delivery=never, status="sent"),
+            DeliveryEnd(delivery=sent, status="sent", receipt={"ts": "1"}),
+            DeliveryEnd(delivery=sent, status="settled"),
+            DeliveryEnd(delivery=sent, status="failed"),
+        ]
+    )
+
+    assert held == [True, False, True, False, True, True, False]
+    rows = {row.id: row for row in await store.deliveries(T1)}
+    assert {row.id: (row.status, row.receipt, row.due_at) for row in rows.values()} == {
+        lost.id: ("pending", None, NOW),
+        sent.id: ("settled", {"ts": "1"}, None),
+        failed.id: ("failed", None, None),
+        back.id: ("pending", None, later(9)),
+    }
+    assert await store.end_deliveries([]) == []
+
+
+async def test_deliveries_of_two_threads_may_have_the_same_id(store: Store) -> None:
+    """Each is sent and recorded by itself: an id is the thread's own."""
+    for name in ("t1", "t2"):
+        await committed(store, replace(launching(name), deliveries=[delivery("d1")]))
+    first, second = await claim_all(store)
+
+    ends = [
+        DeliveryEnd(delivery=second, status="failed"),
+        DeliveryEnd(delivery=first, status="sent"),
+    ]
+    assert await store.end_deliveries(ends) == [True, True]
+
+    assert {first.thread, second.thread} == {"t1", "t2"}
+    assert [row.status for row in await store.deliveries(first.thread)] == ["sent"]
+    assert [row.status for row in await store.deliveries(second.thread)] == ["failed"]
+
+
+async def test_batch_with_a_receipt_that_is_not_json_records_nothing(store: Store) -> None:
+    """It is refused before anything is written."""
+    new = [delivery("a", SLACK), delivery("b", MAIL)]
+    await committed(store, replace(launching(), deliveries=new))
+    fine, bad = await claim_all(store)
+
+    with pytest.raises(NotJson):
+        await store.end_deliveries(
+            [
+                DeliveryEnd(delivery=fine, status="sent"),
+                DeliveryEnd(delivery=bad, status="sent", receipt={"x": "\0"}),
+            ]
+        )
+
+    assert {row.status for row in await store.deliveries(T1)} == {"pending"}
 
 
 async def test_deliveries_of_a_thread_come_in_the_order_of_writing(store: Store) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from agent_core.thread.events import ThreadId
 from agent_core.thread.questions import QuestionId
@@ -87,6 +86,39 @@ async def test_threads_are_filtered_by_status_and_agent(store: Store) -> None:
     assert await thread_names(store, Wish(status="waiting", agent="release")) == ["t2"]
     assert await thread_names(store, Wish(status="paused")) == []
     assert await thread_names(store, Wish(agent="no\0body")) == []
+
+
+async def test_threads_of_one_requester_come_newest_first_in_pages(store: Store) -> None:
+    """Theirs alone, also those of the same moment, and together with the other filters."""
+    for number in range(8):
+        requester = ("otto", "slack:T1:U2", "")[number % 3]
+        agent = "release" if number == 3 else "support"
+        commit = launching(
+            f"t{number}",
+            agent=agent,
+            requester=requester,
+            origin=f"slack:T1:C1:{number}",
+            now=later(number // 4),
+        )
+        await committed(store, replace(commit, status="failed" if number == 4 else "waiting"))
+
+    assert await thread_names(store, Wish(requester="otto")) == ["t6", "t3", "t0"]
+    assert await thread_names(store, Wish(requester="otto", limit=1)) == ["t6", "t3", "t0"]
+    assert await thread_names(store, Wish(requester="slack:T1:U2", limit=2)) == ["t7", "t4", "t1"]
+    assert await thread_names(store, Wish(requester="slack:T1:U2", status="failed")) == ["t4"]
+    assert await thread_names(store, Wish(requester="otto", agent="release")) == ["t3"]
+    assert await thread_names(store, Wish(requester="slack:T1")) == []
+    assert await thread_names(store, Wish(requester="ot\0to")) == []
+    assert len(await thread_names(store, Wish())) == 8
+
+
+async def test_threads_of_the_api_are_not_listed_by_their_requester(store: Store) -> None:
+    """A channel lists what came by channels; what programs launch costs no index for it."""
+    await committed(store, launching("t1", origin="web:t1"))
+    await committed(store, launching("t2", origin="email:otto@example.com"))
+    await committed(store, launching("t3", origin=""))
+
+    assert await thread_names(store, Wish(requester="otto")) == ["t3", "t2"]
 
 
 async def test_queued_is_a_status_of_its_own_at_a_given_time(store: Store) -> None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from storage.store import Store, Wakes
 from storage.values import Commit, Hint, InboxKey
 from tests.contract.stores.places import Place
 from tests.contract.stores.rows import (
+    LEASE,
     NOW,
     T1,
     claimed,
@@ -102,6 +103,61 @@ async def test_every_listener_hears(store: Store) -> None:
 
     await heard(first, *(Hint(f"t{number}", 1) for number in range(50)))
     await heard(second, *(Hint(f"t{number}", 1) for number in range(50)))
+
+
+async def heard_until_now(store: Store, ears: list[Wakes]) -> list[list[Hint]]:
+    """Give what each has heard until now; a move of the halt is the mark."""
+    await store.set_halt("")
+    return [await _heard_before_halt(ear) for ear in ears]
+
+
+async def _heard_before_halt(wakes: Wakes) -> list[Hint]:
+    hints: list[Hint] = []
+    async with asyncio.timeout(10):
+        async for hint in wakes:
+            if hint == HALT:
+                break
+            hints.append(hint)
+    return hints
+
+
+async def test_what_a_commit_has_leased_is_no_work_for_others(
+    store: Store, ears: list[Wakes]
+) -> None:
+    """Who watches the thread hears of it, but nobody claims in vain; nor what a worker writes."""
+    lease = replace(launching("t1", wake_at=NOW), lease_ms=LEASE, send_lease_ms=LEASE)
+    await committed(store, replace(lease, deliveries=[delivery()]))
+    leased = await heard_until_now(store, ears)
+    await committed(store, replace(saying("t1", "work"), epoch=1))
+    worked = await heard_until_now(store, ears)
+    rest = replace(saying("t1", "rest"), epoch=1, seen=2, release=True, wake_at=NOW)
+    await committed(store, rest)
+    due = await heard_until_now(store, ears)
+
+    for heard_by_each, seq, is_due in ((leased, 1, False), (worked, 2, False), (due, 3, True)):
+        for hints in heard_by_each:
+            assert [(hint.topic, hint.seq, hint.is_due) for hint in hints] == [("t1", seq, is_due)]
+
+
+async def test_what_could_not_be_leased_is_hinted_at(store: Store, ears: list[Wakes]) -> None:
+    """A delivery that has to wait for an earlier one is for whoever is free then."""
+    both = replace(launching("t1"), deliveries=[delivery("a"), delivery("b")], send_lease_ms=LEASE)
+    await committed(store, both)
+    for ear in ears:
+        await heard(ear, DELIVERIES)
+
+
+async def test_slow_listener_does_not_miss_that_a_thread_is_due(store: Store) -> None:
+    """A later hint that is not about work does not hide one that is."""
+    wakes = store.wakes()
+    await committed(store, launching("t1", wake_at=NOW))
+    await committed(store, saying("t1", "more"))
+
+    [hints] = await heard_until_now(store, [wakes])
+
+    assert {hint.topic for hint in hints} == {"t1"}
+    assert hints[-1].seq == 2
+    assert any(hint.is_due for hint in hints)
 
 
 async def test_nothing_is_hinted_at_that_was_not_written(store: Store) -> None:

@@ -11,8 +11,11 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from msgspec.structs import replace
 from sqlalchemy import Connection
 
+from agent_core.thread.events import MessageReceived
+from agent_core.thread.questions import QuestionId
 from storage.errors import (
     BadStoreUrl,
     SchemaTooNew,
@@ -28,7 +31,8 @@ from storage.migrations.versions import HEAD, REVISIONS, check_version
 from storage.sqlite import SqliteStore
 from storage.sqlite.opening import SCHEMA
 from storage.tables import tables
-from tests.contract.stores.rows import launched
+from storage.values import Claim, InboxRecord, Wish
+from tests.contract.stores.rows import NOW, T1, committed, launched, saying
 
 
 @pytest.fixture
@@ -119,6 +123,35 @@ def test_upgrade_takes_a_database_to_the_newest_version_once(url: str) -> None:
     upgrades.check(url)
 
 
+@pytest.mark.parametrize("version", REVISIONS[:-1])
+async def test_file_of_each_older_version_is_upgraded_at_start_with_what_it_holds(
+    url: str, tmp_path: Path, version: str
+) -> None:
+    """Nobody has to do anything, and no thread is lost; what is new works with the old."""
+    await asyncio.to_thread(upgrades.upgrade, url, version)
+    with closing(sqlite3.connect(tmp_path / "parley.db")) as raw, raw:
+        raw.execute(_OLD_THREAD)
+    assert upgrades.current(url) == version
+
+    store = SqliteStore(tmp_path / "parley.db")
+    await store.open()
+    try:
+        await committed(store, replace(saying("t1", "hello"), places=["slack:T1:C1:1"]))
+        await store.keep("slack", "token", b"1", now=NOW)
+
+        assert await store.thread_at("slack:T1:C1:1") == "t1"
+        assert [row.id for row in (await store.threads(Wish(requester="otto"))).items] == ["t1"]
+        assert await store.kept("slack", now=NOW) == ["token"]
+    finally:
+        await store.close()
+    assert upgrades.current(url) == HEAD
+
+
+_OLD_THREAD = """
+INSERT INTO threads VALUES ('t1', 'a', 'waiting', '', 'otto', '', 0, 0, NULL, NULL, 0, '{}', 1, 1)
+"""
+
+
 def test_newer_schema_is_neither_used_nor_upgraded(url: str, tmp_path: Path) -> None:
     """The message says what to do."""
     upgrades.upgrade(url)
@@ -161,15 +194,57 @@ async def test_older_file_is_migrated_when_it_is_opened(older: Path) -> None:
     assert upgrades.current(f"sqlite:///{older}") == HEAD
 
 
+_FIRST_ROWS = """
+INSERT INTO threads VALUES
+    ('t1', 'support', 'waiting', 'web:1', 'otto', 'k', 2, 2, 7, NULL, 3, '{"a":1}', 5, 6);
+INSERT INTO events VALUES ('t1', 1, '{"type":"MessageReceived","text":"one","at":5}'),
+    ('t1', 2, '{"type":"MessageReceived","text":"two","at":6}');
+INSERT INTO questions VALUES ('q1', 't1', 'open', 5, NULL, '{"prompt":"May I?"}');
+INSERT INTO inbox VALUES ('web', 'k1', 'd', 't1', 1, NULL);
+INSERT INTO deliveries VALUES
+    (8, 'd8', 't1', 1, 'web:1', '{"b":1}', 'q1', 'sent', NULL, NULL, 1, 1, '{"r":1}', ''),
+    (9, 'd9', 't1', 2, 'web:1', '{"b":2}', NULL, 'pending', 5, NULL, 0, 0, NULL, '');
+"""
+
+
+async def test_file_of_the_first_version_keeps_what_it_holds(url: str, tmp_path: Path) -> None:
+    """Every table that is made anew has its rows again, and the store reads and goes on."""
+    await asyncio.to_thread(upgrades.upgrade, url, "0001")
+    with closing(sqlite3.connect(tmp_path / "parley.db")) as raw:
+        raw.executescript(_FIRST_ROWS)
+
+    store = SqliteStore(tmp_path / "parley.db")
+    await store.open()
+    loaded = await store.load(T1)
+    question = await store.question(QuestionId("q1"))
+    record = await store.inbox("web", "k1")
+    sent, pending = await store.deliveries(T1)
+    assert await committed(store, saying("t1", "three")) == 3
+    [claim] = await store.claim(now=NOW, lease_ms=1, limit=9)
+    log = await store.events(T1, after=1)
+    await store.close()
+
+    assert loaded is not None
+    row = loaded.row
+    assert (row.thread_key, row.summary, row.epoch, row.wake_at) == ("k", {"a": 1}, 3, 7)
+    assert question is not None
+    assert (question.status, question.body) == ("open", {"prompt": "May I?"})
+    assert InboxRecord(T1, 1, "d") == record
+    assert (sent.id, sent.receipt, sent.body) == ("d8", {"r": 1}, {"b": 1})
+    assert (pending.id, pending.address, pending.due_at) == ("d9", "web:1", 5)
+    assert Claim(T1, 4, 3) == claim
+    assert [e.text for e in log if isinstance(e, MessageReceived)] == ["two", "three"]
+
+
 async def test_command_does_not_migrate_under_a_running_server(older: Path) -> None:
     """Older code may be at work there; without a server the command migrates."""
     server = SqliteStore(older)
-    server._file._lock.take()
+    server._db.file._lock.take()
     with pytest.raises(StoreInUse):
         await SqliteStore(older, shared=True).open()
-    server._file._lock.give_back()
+    server._db.file._lock.give_back()
 
-    command = SqliteStore(older, shared=True)
-    await command.open()
-    await launched(command)
-    await command.close()
+    beside = SqliteStore(older, shared=True)
+    await beside.open()
+    await launched(beside)
+    await beside.close()

@@ -42,11 +42,11 @@ class Recorder:
         return [self._first, *(Committed(1) for _ in jobs[1:])]
 
 
-def job(thread: str, *, key: str = "", thread_key: str = "") -> Job:
+def job(thread: str, *, key: str = "", thread_key: str = "", place: str = "") -> Job:
     """Make a small commit."""
     inbox = InboxKey(source="s", key=key) if key else None
     create = NewThread(agent="a", thread_key=thread_key) if thread_key else None
-    commit = Commit(thread=ThreadId(thread), create=create, inbox=inbox, now=NOW)
+    commit = Commit(thread=ThreadId(thread), create=create, inbox=inbox, places=[place], now=NOW)
     return Job(commit, written(commit))
 
 
@@ -71,7 +71,7 @@ async def test_those_who_come_together_are_written_together() -> None:
 
 
 async def test_commits_that_could_clash_wait_for_each_other_in_order() -> None:
-    """The same thread, inbox key or thread key never stands in two places at a time."""
+    """The same thread, inbox key, thread key or place never stands in two batches at a time."""
     recorder = Recorder()
     batcher = Batcher(recorder.write, lanes=4, most=9)
     tasks = await submitted(
@@ -82,13 +82,15 @@ async def test_commits_that_could_clash_wait_for_each_other_in_order() -> None:
         job("c", key="k"),
         job("d", thread_key="x"),
         job("e", thread_key="x"),
+        job("f", place="p"),
+        job("g", place="p"),
         job("a"),
     )
-    assert recorder.batches == [["a", "b", "d"]]
+    assert recorder.batches == [["a", "b", "d", "f"]]
     recorder.gate.set()
     await asyncio.gather(*tasks)
 
-    assert recorder.batches == [["a", "b", "d"], ["a", "c", "e"], ["a"]]
+    assert recorder.batches == [["a", "b", "d", "f"], ["a", "c", "e", "g"], ["a"]]
 
 
 async def test_lanes_bound_what_is_written_at_the_same_time() -> None:

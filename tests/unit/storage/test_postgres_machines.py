@@ -187,3 +187,62 @@ async def test_crowd_on_the_same_threads_in_any_order_loses_nothing(
 
     rows = [await store.thread(ThreadId(name)) for name in names]
     assert [row.seq for row in rows if row is not None] == [31] * 10
+
+
+async def _is_waiting_for_a_lock(connection: asyncpg.Connection) -> None:
+    waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+    async with asyncio.timeout(10):
+        while not await connection.fetchval(waiting):
+            pass  # the server answers in its own time
+
+
+async def test_delivery_that_was_not_visible_yet_keeps_its_place(
+    url: str, store: PostgresStore
+) -> None:
+    """A commit that waited for another's can't see its delivery: then it leases none of its own."""
+    await store.commit(launching("t1"))
+    other = await asyncpg.connect(url)
+    watcher = await asyncpg.connect(url)
+    open_one = other.transaction()
+    await open_one.start()
+    await other.execute("UPDATE threads SET updated_at = updated_at WHERE id = 't1'")
+    await other.execute(
+        "INSERT INTO deliveries (id, thread, seq, address, body, status, due_at, epoch, attempts,"
+        " error) VALUES ('first', 't1', 1, 'web:1', '{}', 'pending', 0, 0, 0, '')"
+    )
+    second = NewDelivery(id=DeliveryId("second"), address="web:1", body={}, due_at=NOW)
+    commit = Commit(thread=ThreadId("t1"), deliveries=[second], now=NOW, send_lease_ms=LEASE)
+
+    writing = asyncio.create_task(store.commit(commit))
+    await _is_waiting_for_a_lock(watcher)
+    await open_one.commit()
+
+    assert await writing == Committed(1)
+    claimed = await store.claim_deliveries(now=NOW, lease_ms=LEASE, limit=9)
+    assert [row.id for row in claimed] == ["first"]
+    await other.close()
+    await watcher.close()
+
+
+async def test_lease_that_was_taken_meanwhile_is_not_given_again(
+    url: str, store: PostgresStore
+) -> None:
+    """A commit that waited for a claim of another machine sees that it came too late."""
+    await store.commit(launching("t1"))
+    other = await asyncpg.connect(url)
+    watcher = await asyncpg.connect(url)
+    claiming = other.transaction()
+    await claiming.start()
+    await other.execute("UPDATE threads SET epoch = 1, lease_until = $1", NOW + LEASE)
+    commit = Commit(thread=ThreadId("t1"), wake_at=NOW, now=NOW, lease_ms=LEASE)
+
+    writing = asyncio.create_task(store.commit(commit))
+    await _is_waiting_for_a_lock(watcher)
+    await claiming.commit()
+
+    assert await writing == Committed(1)
+    row = await store.thread(ThreadId("t1"))
+    assert row is not None
+    assert (row.epoch, row.lease_until) == (1, NOW + LEASE)
+    await other.close()
+    await watcher.close()

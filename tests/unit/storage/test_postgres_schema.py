@@ -10,12 +10,18 @@ import asyncpg
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from msgspec.structs import replace
 from sqlalchemy import Connection
 
+from storage.errors import SchemaTooOld
 from storage.migrations.connections import run_on
-from storage.postgres import statements
+from storage.migrations.upgrades import upgrade
+from storage.migrations.versions import REVISIONS
+from storage.postgres import PostgresStore, statements
 from storage.postgres.commit_sql import COMMIT, COMMIT_EVENTS
 from storage.tables import tables
+from storage.values import Wish
+from tests.contract.stores.rows import NOW, committed, saying
 from tests.doubles.postgres import postgres_url, upgraded
 
 
@@ -51,6 +57,38 @@ async def test_upgrading_twice_or_at_the_same_time_changes_nothing() -> None:
         assert await asyncio.to_thread(run_on, url, _differences) == []
 
 
+@pytest.mark.parametrize("version", REVISIONS[:-1])
+async def test_older_database_is_refused_until_it_is_upgraded_with_what_it_holds(
+    version: str,
+) -> None:
+    """Other machines may still run older code, so only `parley db upgrade` does it."""
+    async with postgres_url() as url:
+        await asyncio.to_thread(upgrade, url, version)
+        connection = await asyncpg.connect(url)
+        await connection.execute(_OLD_THREAD)
+        await connection.close()
+        store = PostgresStore(url)
+        with pytest.raises(SchemaTooOld, match="parley db upgrade"):
+            await store.open()
+
+        await asyncio.to_thread(upgrade, url)
+
+        await store.open()
+        try:
+            await committed(store, replace(saying("t1", "hello"), places=["slack:T1:C1:1"]))
+            await store.keep("slack", "token", b"1", now=NOW)
+            assert await store.thread_at("slack:T1:C1:1") == "t1"
+            assert [row.id for row in (await store.threads(Wish(requester="otto"))).items] == ["t1"]
+            assert await store.kept("slack", now=NOW) == ["token"]
+        finally:
+            await store.close()
+        assert await asyncio.to_thread(run_on, url, _differences) == []
+
+
+_OLD_THREAD = """
+INSERT INTO threads VALUES ('t1', 'a', 'waiting', '', 'otto', '', 0, 0, NULL, NULL, 0, '{}', 1, 1)
+"""
+
 _UPGRADING = """
 import sys
 from storage.migrations.upgrades import upgrade
@@ -70,6 +108,8 @@ INSERT INTO deliveries (id, thread, seq, address, body, status, due_at, epoch, a
 SELECT 'd' || n, 't' || n, 1, 'a', '{}', CASE WHEN n % 1000 = 0 THEN 'pending' ELSE 'sent' END, n,
        0, 0, ''
 FROM generate_series(1, 20000) AS n;
+INSERT INTO places SELECT 'p' || n, 't' || n, n FROM generate_series(1, 20000) AS n;
+INSERT INTO kept SELECT 'o' || n % 50, 'k' || n, '', NULL FROM generate_series(1, 20000) AS n;
 INSERT INTO snapshots SELECT 't' || n, 1, '' FROM generate_series(1, 20000) AS n;
 ANALYZE;
 """
@@ -83,15 +123,21 @@ _STATEMENTS = {
     "release": statements.RELEASE,
     "queued": statements.QUEUED,
     "claim deliveries": statements.CLAIM_DELIVERIES,
-    "end delivery": statements.END_DELIVERY,
+    "end deliveries": statements.END_DELIVERIES,
     "deliveries": statements.DELIVERIES,
     "thread": statements.THREAD,
     "thread by key": statements.THREAD_BY_KEY,
+    "thread at": statements.THREAD_AT,
     "load": statements.LOAD,
     "events": statements.EVENTS,
     "question": statements.QUESTION,
     "inbox": statements.INBOX,
     "sweep": statements.SWEEP,
+    "recall": statements.RECALL,
+    "keep": statements.KEEP,
+    "forget": statements.FORGET,
+    "take": statements.TAKE,
+    "kept": statements.KEPT,
     "save snapshot": statements.SAVE_SNAPSHOT,
 }
 

@@ -68,6 +68,36 @@ async def test_what_has_queued_up_is_one_batch_up_to_a_limit() -> None:
     assert len(recorder.batches) <= 4  # what the thread found first, and the rest in batches
 
 
+async def test_job_in_no_hurry_goes_with_the_next_one() -> None:
+    """It wakes no thread up by itself, keeps its place, and does not wait for ever."""
+    recorder = Recorder()
+    writer = lane(recorder)
+    done: list[str] = []
+    patient = asyncio.create_task(writer.do(lambda _db: done.append("patient"), by_and_by=True))
+    await asyncio.sleep(0)
+    assert writer._queue.empty()
+    await writer.do(lambda _db: done.append("urgent"))
+    await patient
+
+    assert done == ["patient", "urgent"]
+
+    async with asyncio.timeout(10):
+        await writer.do(lambda _db: done.append("alone"), by_and_by=True)
+    assert done[-1] == "alone"
+    await writer.close()
+
+
+async def test_closing_does_also_what_was_in_no_hurry() -> None:
+    """Whoever waits for it gets it done."""
+    writer = lane(Recorder())
+    patient = asyncio.create_task(writer.do(lambda _db: "done", by_and_by=True))
+    await asyncio.sleep(0)
+
+    await writer.close()
+
+    assert await patient == "done"
+
+
 async def test_closing_does_what_was_accepted_and_refuses_the_rest() -> None:
     """Also with several threads, each of which has to hear of the end."""
     recorder = Recorder()

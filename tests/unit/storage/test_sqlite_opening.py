@@ -69,8 +69,8 @@ async def test_file_is_in_wal_mode_and_whole_after_closing(path: Path) -> None:
 async def test_what_is_acknowledged_is_synchronised_and_leases_are_not(path: Path) -> None:
     """FULL for a commit, also in a batch with leases and after one; NORMAL for leases alone."""
     store = await opened(path)
-    assert store._writer is not None
-    do = store._writer.do
+    assert store._db._writer is not None
+    do = store._db._writer.do
 
     lease = Fleeting(_level)
     levels = [await do(_level), await do(lease), await do(_level)]
@@ -129,8 +129,8 @@ async def test_command_works_beside_a_server_and_before_there_is_one(path: Path)
 async def test_file_that_another_program_locks_is_busy(path: Path) -> None:
     """Try again later: the error says when, and nothing is lost."""
     store = await opened(path)
-    assert store._writer is not None
-    await store._writer.do(lambda db: db.execute("PRAGMA busy_timeout=50"))
+    assert store._db._writer is not None
+    await store._db._writer.do(lambda db: db.execute("PRAGMA busy_timeout=50"))
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreBusy, match="locked") as caught:

@@ -10,7 +10,7 @@ import pytest
 
 from agent_core.thread.events import Millis, ThreadId
 from agent_core.thread.questions import QuestionId
-from storage.sqlite import SqliteStore, claims, keys, lists, outbox, threads
+from storage.sqlite import SqliteStore, claims, kept, keys, lists, outbox, places, threads
 from storage.sqlite.opening import connect
 from storage.values import Claim, Wish
 
@@ -28,20 +28,29 @@ STATEMENTS: list[tuple[str, Callable[[Connection], object], set[str]]] = [
         lambda db: outbox.claim(db, NOW, 1, 1),
         {"deliveries_due", "deliveries_pending"},
     ),
-    ("deliveries", lambda db: outbox.of_thread(db, T), {"deliveries_by_thread"}),
+    ("deliveries", lambda db: outbox.of_thread(db, T), {"deliveries_by_name"}),
     ("load", lambda db: threads.load(db, T, None), set()),
     ("load after", lambda db: threads.load(db, T, 1), set()),
     ("events", lambda db: threads.events(db, T, 1, 1), set()),
     ("thread by key", lambda db: threads.by_key(db, "a", "k"), {"threads_by_key"}),
+    ("thread at", lambda db: places.thread_at(db, "p"), set()),
     ("question", lambda db: lists.question(db, QuestionId("q")), set()),
     ("open questions", lambda db: lists.question_page(db, Wish(status="open")), {"questions_open"}),
     ("inbox", lambda db: lists.inbox(db, "s", "k"), set()),
-    ("sweep", lambda db: lists.sweep(db, NOW, 1), {"inbox_expiring"}),
+    ("sweep", lambda db: kept.sweep(db, NOW, 1), {"inbox_expiring", "kept_expiring"}),
+    ("recall", lambda db: kept.recall(db, "o", "k", NOW), set()),
+    ("take", lambda db: kept.take(db, "o", "k", NOW), set()),
+    ("kept", lambda db: kept.keys(db, "o", "k", NOW), set()),
     ("key", lambda db: keys.by_hash(db, "h"), set()),
 ]
 LISTS: list[tuple[str, Callable[[Connection], object], str]] = [
     ("threads", lambda db: lists.thread_page(db, Wish(cursor=CURSOR)), "threads_by_age"),
     ("threads, filtered", lambda db: lists.thread_page(db, Wish(agent="a")), "threads_by_age"),
+    (
+        "threads of one requester",
+        lambda db: lists.thread_page(db, Wish(requester="r", cursor=CURSOR)),
+        "threads_by_requester",
+    ),
     ("questions", lambda db: lists.question_page(db, Wish(cursor=CURSOR)), "questions_by_age"),
 ]
 
@@ -80,6 +89,8 @@ def test_statement_searches_and_never_scans(
         "questions",
         "deliveries",
         "inbox",
+        "kept",
+        "places",
         "api_keys",
         "later",
         "t",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from agent_core.loop.journal import Overtaken
 from agent_core.thread.events import MessageReceived
-from storage.errors import StoreError, StoreFull
+from storage.errors import IdTaken, StoreError, StoreFull
 from storage.sqlite import SqliteStore
 from storage.values import Committed, InboxKey
 from tests.contract.stores.rows import (
@@ -63,6 +63,27 @@ async def test_one_that_fails_takes_nobody_along(store: SqliteStore) -> None:
     assert [Committed(1)] * 3 == list(results[::2])
     assert isinstance(results[1], Overtaken)
     assert isinstance(results[3], StoreError)
+
+
+async def test_one_that_fails_half_way_takes_only_its_own_back(store: SqliteStore) -> None:
+    """It had written its events before the id of its delivery was found to be taken."""
+    await launched(store)
+    bad = replace(saying("t1", "lost"), deliveries=[delivery("d1"), delivery("d1")])
+
+    results = await asyncio.gather(
+        *(store.commit(saying("t1", f"before {n}")) for n in range(3)),
+        store.commit(bad),
+        *(store.commit(saying("t1", f"after {n}")) for n in range(3)),
+        return_exceptions=True,
+    )
+
+    log = await store.events(T1, after=1)
+    assert [type(result) for result in results] == [Committed] * 3 + [IdTaken] + [Committed] * 3
+    assert [e.text for e in log if isinstance(e, MessageReceived)] == [
+        *(f"before {n}" for n in range(3)),
+        *(f"after {n}" for n in range(3)),
+    ]
+    assert await store.deliveries(T1) == []
 
 
 async def test_full_disk_is_told_and_the_thread_stays_as_it_was(small: SqliteStore) -> None:
