@@ -7,7 +7,6 @@ not said, or said and not decided.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import msgspec
 
@@ -15,6 +14,7 @@ from agent_core.json_values import JsonObject
 from agent_core.thread.events import (
     Event,
     Millis,
+    ProgressNoted,
     QuestionAnswered,
     QuestionAsked,
     QuestionEscalated,
@@ -24,31 +24,54 @@ from agent_core.thread.events import (
     ThreadCancelled,
     ThreadFailed,
     ThreadFinished,
+    ToolFailed,
+    ToolReturned,
+    ToolStarted,
 )
 from agent_core.thread.questions import QuestionId
 from agent_core.thread.state import QuestionState, Status, ThreadState
-from agent_core.thread.steps import Wait, next_step, status
+from agent_core.thread.steps import Wait, next_step, status_with
 from agent_core.thread.timers import expires_at, next_due
 from storage.values import DeliveryId, NewDelivery, QuestionRow
 
+_UNLISTED = frozenset({ToolStarted, ToolReturned, ToolFailed, ProgressNoted})
+"""Events that change nothing of what lists show of a thread."""
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Consequences:
+_OF_QUESTIONS = frozenset(
+    {QuestionAsked, QuestionAnswered, QuestionExpired, QuestionWithdrawn}
+    | {QuestionEscalated, QuestionReminded}
+)
+_TOLD = _OF_QUESTIONS | {ThreadFinished, ThreadFailed, ThreadCancelled}
+"""Events of which people hear: those that `_said` knows."""
+
+
+class Consequences(msgspec.Struct, kw_only=True):
     """What to commit beside the events."""
 
     status: Status
-    summary: JsonObject
+    summary: JsonObject | None
+    """None where it is as it was."""
     questions: list[QuestionRow]
     deliveries: list[NewDelivery]
+    rests: bool
+    """Nothing is left to do but wait, as far as the log tells."""
+    wake_at: Millis | None
+    """When somebody must look at the thread: now, at its next timer, or not at all."""
 
 
 def consequences(events: Sequence[Event], after: ThreadState, now: Millis) -> Consequences:
     """Work out what these events, the last of `after`, mean for everybody else."""
+    step = next_step(after)
+    rests = isinstance(step, Wait)
+    kinds = {type(event) for event in events}
+    is_unlisted = bool(kinds) and kinds <= _UNLISTED
     return Consequences(
-        status=status(after),
-        summary=summary(after),
-        questions=indexed(events, after),
-        deliveries=list(_deliveries(events, after, now)),
+        status=status_with(after, step),
+        summary=None if is_unlisted else summary(after),
+        questions=[] if kinds.isdisjoint(_OF_QUESTIONS) else indexed(events, after),
+        deliveries=[] if kinds.isdisjoint(_TOLD) else list(_deliveries(events, after, now)),
+        rests=rests,
+        wake_at=next_due(after) if rests else now,
     )
 
 
@@ -63,19 +86,20 @@ def wake_at(state: ThreadState, now: Millis) -> Millis | None:
 
 
 def summary(state: ThreadState) -> JsonObject:
-    """Write what lists show of a thread."""
-    finished = state.lifecycle == "finished"
-    return {
-        "result": state.final_result() if finished else None,
-        "error": state.error or None,
-        "usage": {
-            "input_tokens": state.usage.input_tokens,
-            "output_tokens": state.usage.output_tokens,
-            "cost": state.usage.cost,
-        },
+    """Write what lists show of a thread; what is empty goes without saying, as in the views."""
+    usage: JsonObject = {
+        "input_tokens": state.usage.input_tokens,
+        "output_tokens": state.usage.output_tokens,
+        "cost": state.usage.cost,
+    }
+    shown: JsonObject = {
+        "result": state.final_result() if state.lifecycle == "finished" else None,
+        "error": state.error,
+        "usage": {name: count for name, count in usage.items() if count},
         "metadata": state.metadata,
         "questions": [question_body(state, one) for one in state.waiting_questions()],
     }
+    return {name: value for name, value in shown.items() if value}
 
 
 def question_row(state: ThreadState, key: QuestionId) -> QuestionRow:
@@ -104,19 +128,22 @@ def question_body(state: ThreadState, current: QuestionState) -> JsonObject:
         "schema": question.schema,
         "tool": question.tool or None,
         "arguments": question.arguments,
-        "audience": [*(question.to or _asker(state)), *current.escalated_to],
+        "audience": list(audience(state, current)),
         "urgency": question.urgency,
         "status": current.status,
         "answer": current.value,
         "answered_by": current.settled_by or None,
         "comment": current.comment or None,
         "asked_at": current.asked_at,
+        "settled_at": current.settled_at,
         "expires_at": expires_at(current),
     }
 
 
-def _asker(state: ThreadState) -> tuple[str, ...]:
-    return (state.requester,) if state.requester else ()
+def audience(state: ThreadState, current: QuestionState) -> tuple[str, ...]:
+    """Give who may answer: those named, else the thread's own; and whom it went on to."""
+    own = state.audience or ((state.requester,) if state.requester else ())
+    return (*(current.question.to or own), *current.escalated_to)
 
 
 def _touched(events: Sequence[Event], after: ThreadState) -> Iterable[QuestionId]:

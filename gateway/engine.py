@@ -15,24 +15,19 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from agent_core.agent.agent import Agent
-from agent_core.errors import ToolsChanged
-from agent_core.loop.deploys import require_same_tools
-from agent_core.loop.run import Run
 from agent_core.loop.world import World
-from agent_core.thread.events import Millis, ThreadFailed, ThreadId
-from agent_core.thread.timers import due
-from gateway.consequences import wake_at
+from agent_core.thread.events import Millis, ThreadId
+from channels.channel import Live
 from gateway.hints import ANY, Hints, heard_or_later
 from gateway.journal import StoreJournal
-from gateway.threads import keep_snapshot, read_thread
-from storage.errors import Fenced, IdTaken, StoreError
+from gateway.nearby import Nearby
+from gateway.states import Known
+from gateway.turn import Turns
+from storage.errors import Fenced, StoreError
 from storage.store import Store
 from storage.values import Claim, Hint
 
 _log = logging.getLogger("parley.engine")
-
-_AGENT_BACK_MS = 60_000
-"""How often to look whether a deploy has brought back an agent whose calls are to be undone."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,26 +51,36 @@ class Engine:
         *,
         world: World | None = None,
         options: EngineOptions | None = None,
+        nearby: Nearby | None = None,
+        live: Mapping[str, Live] | None = None,
     ) -> None:
+        """Take `live`: who shows an agent at work, by the channel that its thread began in."""
         self._store = store
-        self._agents = agents
         self._hints = hints
+        self._nearby = nearby or Nearby()
         self._options = options or EngineOptions()
         self._world = replace(world or World(), halted=lambda: self._halted)
+        self._turns = Turns(store, agents, self._world, self._nearby, live or {})
         self._halted = ""
-        self._halt_moved = False
+        self._halt_moved = True
         self._draining = False
+        self._behind = True
+        """There may be more due than there was room for: it goes before what comes in now."""
+        self._reserved = 0
+        self._too_late: list[Claim] = []
+        """Handed over when we were draining already."""
         self._journals: dict[ThreadId, StoreJournal] = {}
         self._claims: dict[ThreadId, Claim] = {}
         self._runs: dict[ThreadId, asyncio.Task[None]] = {}
+        self._renewed_at = Millis(0)
         self._heard: dict[ThreadId, int] = {}
         """What was hinted at while a thread was being read, before its journal could hear."""
         self._look = asyncio.Event()
 
     async def run(self) -> None:
         """Work until cancelled; then drain: finish what can't be stopped, give leases back."""
-        await self._read_halt()
         with self._hints.listening(ANY, self._hear):
+            self._nearby.engine = self
             try:
                 async with asyncio.TaskGroup() as tasks:
                     tasks.create_task(self._claim_for_ever(), name="engine: claim")
@@ -85,15 +90,46 @@ class Engine:
 
     def _hear(self, hint: Hint) -> None:
         thread = ThreadId(hint.topic)
-        if thread in self._journals:
-            self._journals[thread].stir(hint.seq)
-        elif thread in self._runs:
+        journal = self._journals.get(thread)
+        if journal is not None and not journal.is_letting_go:
+            journal.stir(hint.seq)
+        elif journal is None and thread in self._runs:
             self._heard[thread] = hint.seq
-        elif hint.topic != "deliveries":
+        elif hint.is_due and hint.topic != "deliveries":
             self._halt_moved = self._halt_moved or hint.topic in ("halt", ANY)
             self._look.set()
         if hint.topic == ANY:
             self._stir_all()
+
+    # What is handed over by intake, leased already
+
+    def reserve(self) -> int | None:
+        """Keep a place free, unless there is none, others wait for it, or nothing may run."""
+        if self._behind or self._halted or self._halt_moved or self._room() <= 0:
+            return None
+        self._reserved += 1
+        return self._options.lease_ms
+
+    def unreserve(self) -> None:
+        """Give a place back."""
+        if self._draining or self._room() <= 0:
+            self._look.set()
+        self._reserved -= 1
+
+    def take(self, claim: Claim, known: Known) -> None:
+        """Bring a thread to rest that was leased on our behalf."""
+        if self._draining:
+            self._too_late.append(claim)
+        else:
+            self._start(claim, known)
+
+    def is_at(self, thread: ThreadId) -> bool:
+        """Tell whether we are at work on a thread, and hold its lease."""
+        journal = self._journals.get(thread)
+        return thread in self._claims and (journal is None or not journal.is_letting_go)
+
+    def _room(self) -> int:
+        return self._options.at_once - len(self._runs) - self._reserved
 
     # Claiming
 
@@ -111,30 +147,40 @@ class Engine:
 
     async def _claim(self) -> bool:
         """Claim what there is room for; tell whether there may be more."""
-        room = self._options.at_once - len(self._runs)
+        room = self._room()
         if room <= 0:
+            self._behind = True
             return False
+        await self._renew_if_late()
         claiming = asyncio.ensure_future(
             self._store.claim(now=self._world.now(), lease_ms=self._options.lease_ms, limit=room)
         )
         try:
             claims = await asyncio.shield(claiming)
         except asyncio.CancelledError:  # the store may have leased them all the same
-            await self._give_back(await claiming)
+            with suppress(StoreError):
+                await self._give_back(await claiming)
             raise
-        for claim in claims:
+        left = max(self._room(), 0)  # some may have been handed over meanwhile
+        for claim in claims[:left]:
             self._start(claim)
-        return len(claims) == room
+        await self._give_back(claims[left:])
+        self._behind = len(claims) >= min(room, left)
+        return self._behind
 
-    def _start(self, claim: Claim) -> None:
-        before = self._runs.get(claim.thread)  # its lease ran out, unrenewed, while it worked
-        run = asyncio.create_task(self._advance(claim, before), name=f"thread {claim.thread}")
+    def _start(self, claim: Claim, known: Known | None = None) -> None:
+        before = self._runs.get(claim.thread)  # at its very end, or its lease ran out meanwhile
+        journal = self._journals.pop(claim.thread, None)
+        if before is not None and (journal is None or not journal.is_letting_go):
+            before.cancel()
+        advance = self._advance(claim, known, before)
+        run = asyncio.create_task(advance, name=f"thread {claim.thread}")
         self._claims[claim.thread] = claim
         self._runs[claim.thread] = run
         run.add_done_callback(partial(self._forget, claim.thread))
 
     def _forget(self, thread: ThreadId, run: asyncio.Task[None]) -> None:
-        if len(self._runs) >= self._options.at_once or thread in self._heard:
+        if self._room() <= 0 or thread in self._heard:
             self._look.set()  # there is room again, or something came in the last moment
         if self._runs.get(thread) is run:
             del self._runs[thread]
@@ -144,7 +190,11 @@ class Engine:
 
     async def _read_halt(self) -> None:
         self._halt_moved = False
-        halted = await self._store.halted()
+        try:
+            halted = await self._store.halted()
+        except BaseException:
+            self._halt_moved = True  # look again before anything else
+            raise
         if halted != self._halted and not self._draining:
             self._halted = halted
             self._stir_all()
@@ -163,12 +213,19 @@ class Engine:
                 if self._claims:
                     await self._renew()
 
+    async def _renew_if_late(self) -> None:
+        """Renew before claiming, after the machine slept: or else we claim what we are at."""
+        if self._claims and self._world.now() >= self._renewed_at + self._options.lease_ms:
+            with suppress(StoreError):
+                await self._renew()
+
     async def _renew(self) -> None:
-        mine = list(self._claims.values())
+        self._renewed_at = self._world.now()
+        mine = [claim for claim in self._claims.values() if self.is_at(claim.thread)]
         kept = await self._store.renew(mine, now=self._world.now(), lease_ms=self._options.lease_ms)
         held = {claim.thread: claim for claim in kept}
         for claim in mine:
-            if self._claims.get(claim.thread) is not claim:
+            if self._claims.get(claim.thread) is not claim or not self.is_at(claim.thread):
                 continue  # let go meanwhile, or even claimed anew
             if claim.thread not in held:
                 self._lose(claim.thread)
@@ -184,13 +241,13 @@ class Engine:
 
     # One thread
 
-    async def _advance(self, claim: Claim, before: asyncio.Task[None] | None = None) -> None:
+    async def _advance(
+        self, claim: Claim, known: Known | None, before: asyncio.Task[None] | None
+    ) -> None:
         try:
             if before is not None:
-                before.cancel()
                 await asyncio.wait([before])
-                self._journals.pop(claim.thread, None)
-            await self._bring_to_rest(claim)
+            await self._bring_to_rest(claim, known)
         except Fenced:
             _log.warning("fenced", extra={"thread_id": claim.thread})
         except StoreError:
@@ -198,60 +255,22 @@ class Engine:
         except Exception:  # noqa: BLE001 (our bug: it must not take the others down; the lease runs out)
             _log.exception("advance failed", extra={"thread_id": claim.thread})
 
-    async def _bring_to_rest(self, claim: Claim) -> None:
-        found = await read_thread(self._store, claim.thread)
-        if found is None:
+    async def _bring_to_rest(self, claim: Claim, known: Known | None) -> None:
+        known = known or await self._turns.read(claim)
+        if known is None:
             return
-        journal = StoreJournal(self._store, found.state, claim.epoch, self._world.now)
+        journal = StoreJournal(self._store, known, claim.epoch, self._world.now, self._nearby)
         self._journals[claim.thread] = journal
         journal.stir(self._heard.pop(claim.thread, 0))
-        await self._fire_timers(journal)
-        await self._run_agent(journal)
-        await keep_snapshot(self._store, journal.state, found.snapshot_seq)
-        await self._let_go(claim, journal)
-
-    async def _fire_timers(self, journal: StoreJournal) -> None:
-        events = due(journal.state, self._world.now())
-        if events:
-            await journal.append(events)
-
-    async def _run_agent(self, journal: StoreJournal) -> None:
-        state = journal.state
-        agent = self._agents.get(state.agent)
-        if agent is None:
-            if state.lifecycle == "active":
-                await self._fail(journal, f"there is no agent {state.agent!r} any more")
-            return
-        try:
-            if state.lifecycle == "active":
-                require_same_tools(agent.definition, state)
-        except ToolsChanged as exc:
-            await self._fail(journal, str(exc))
-            return
-        try:
-            await Run(agent.definition, journal, state, self._world).to_rest()
-        except IdTaken as exc:  # a tool chose the id of its question, and so did another thread's
-            await self._fail(journal, str(exc))
-
-    async def _fail(self, journal: StoreJournal, error: str) -> None:
-        await journal.append([ThreadFailed(at=self._world.now(), error=error)])
-
-    async def _let_go(self, claim: Claim, journal: StoreJournal) -> None:
-        state = journal.state
-        # Due now if it was halted half-way; else at its next timer.
-        now = self._world.now()
-        due_at = wake_at(state, now)
-        if due_at == now and state.agent not in self._agents:
-            due_at = Millis(now + _AGENT_BACK_MS)  # it was cancelled: who could undo it is gone
-        grown = await self._store.release(claim, handled_seq=state.seq, wake_at=due_at)
-        if grown:
-            self._look.set()  # the hint may go to the journal that ends here
+        if await self._turns.bring_to_rest(claim, journal):
+            self._look.set()  # the hint may have gone to the journal that ends here
 
     # The end
 
     async def _drain(self) -> None:
         """Start nothing more, let end what can't be stopped, and give the rest back."""
         self._draining = True
+        self._nearby.engine = None
         self._halted = "the server is stopping"
         self._stir_all()
         runs = dict(self._runs)
@@ -264,6 +283,12 @@ class Engine:
                 run.cancel()
             await asyncio.gather(*late, return_exceptions=True)
             await self._give_back(cut_off)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._options.drain_seconds):
+                while self._reserved:  # it is being leased on our behalf
+                    await self._look.wait()
+                    self._look.clear()
+        await self._give_back(self._too_late)
 
     async def _give_back(self, claims: list[Claim]) -> None:
         """Let others go on at once with what was cut off; nothing of it was handled."""

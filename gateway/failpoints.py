@@ -6,7 +6,8 @@ that can be named so are `OPERATIONS`. `commit:before:2:ToolReturned` counts onl
 an event. Without the variable nothing here is in the way.
 
 `PARLEY_FAILPOINT_LEASE_MS=500` makes leases short and looks for due work often, so that a test
-need not wait for what a dead process held.
+need not wait for what a dead process held. `PARLEY_FAILPOINT_APART=1` lets no part of a process
+hand anything to another, as if each were in a process of its own.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any, cast, get_args
 
 from agent_core.thread.events import Event
 from gateway.engine import EngineOptions
+from gateway.nearby import Nearby
 from gateway.sender import SenderOptions
 from gateway.settings import SettingsError
 from storage.store import Store
@@ -27,7 +29,8 @@ from storage.values import Commit
 
 FAILPOINT = "PARLEY_FAILPOINT"
 LEASE_MS = "PARLEY_FAILPOINT_LEASE_MS"
-OPERATIONS = ("commit", "claim", "renew", "release", "claim_deliveries", "end_delivery")
+APART = "PARLEY_FAILPOINT_APART"
+OPERATIONS = ("commit", "claim", "renew", "release", "claim_deliveries", "end_deliveries")
 _EVENTS = frozenset(kind.__name__ for kind in get_args(Event))
 _POLL_SECONDS = 0.1
 
@@ -120,6 +123,11 @@ def sender_options(environ: Mapping[str, str] = os.environ) -> SenderOptions:
     if lease_ms is None:
         return SenderOptions()
     return SenderOptions(lease_ms=lease_ms, poll_seconds=_POLL_SECONDS)
+
+
+def beside(nearby: Nearby, environ: Mapping[str, str] = os.environ) -> Nearby:
+    """Give what the parts of a process share, or to each its own."""
+    return Nearby() if environ.get(APART) else nearby
 
 
 def _lease_ms(environ: Mapping[str, str]) -> int | None:

@@ -61,8 +61,9 @@ class Hints:
 async def heard_or_later(heard: asyncio.Event, seconds: float) -> bool:
     """Wait for a hint, but not for ever: hints can be lost. Tell whether one came."""
     try:
-        async with asyncio.timeout(seconds):
-            await heard.wait()
+        if not heard.is_set():  # or else a timeout would cost more than all the rest
+            async with asyncio.timeout(seconds):
+                await heard.wait()
     except TimeoutError:
         return False
     finally:

@@ -7,48 +7,42 @@ second is told so by the very state that the first one made.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
-from contextlib import suppress
-from typing import Any, TypeAlias
+from collections.abc import Mapping
+from typing import Any
 
 from agent_core.agent.agent import Agent
 from agent_core.errors import AlreadySettled, WrongShape
-from agent_core.json_values import JsonObject, canonical, plain_object
-from agent_core.loop.journal import Overtaken
+from agent_core.json_values import JsonObject, canonical
 from agent_core.loop.world import World
 from agent_core.thread import commands
 from agent_core.thread.answers import CheckArguments
 from agent_core.thread.events import (
     AnswerRefused,
     Event,
-    MessageReceived,
     Millis,
     ThreadId,
-    ThreadLaunched,
 )
 from agent_core.thread.questions import QuestionId
 from agent_core.thread.state import QuestionState, ThreadState
 from agent_core.tools.signature import BadArguments
-from gateway.copies import Copies
+from gateway.consequences import audience
+from gateway.deciding import Decide, Deciding, check_same
 from gateway.hints import Hints
-from gateway.service import IdempotencyConflict, NotFound, TooBusy
+from gateway.nearby import Nearby
+from gateway.opening import Opening
+from gateway.service import NotFound, TooBusy
 from gateway.showing import show_question, show_thread
-from gateway.threads import commit_outside, read_thread, row_after
+from gateway.threads import commit_outside, row_after
 from gateway.views import HaltView, Launch, QuestionView, ThreadView
 from storage.errors import ThreadKeyTaken
 from storage.store import Store
-from storage.values import Commit, Committed, Duplicate, InboxKey, InboxRecord, NewThread, ThreadRow
-
-_Decide: TypeAlias = Callable[[ThreadState, Millis], list[Event]]
+from storage.values import Committed, InboxKey, ThreadRow
 
 _COUNT_AGAIN_MS = 100
 """How long a count of the queue is good for; what this process adds meanwhile is added."""
 
-_TRIES = 50
-"""How often to look again after being overtaken. Each time somebody else got through."""
 
-
-class LocalGateway(Copies):
+class LocalGateway(Deciding):
     """The gateway in this process; see `gateway.service.Gateway` for what each method promises."""
 
     def __init__(
@@ -59,8 +53,9 @@ class LocalGateway(Copies):
         *,
         world: World | None = None,
         most_queued: int = 10_000,
+        nearby: Nearby | None = None,
     ) -> None:
-        super().__init__(store, hints, world or World())
+        super().__init__(store, hints, world or World(), nearby or Nearby())
         self._agents = agents
         self._most_queued = most_queued
         self._queued = 0
@@ -72,47 +67,61 @@ class LocalGateway(Copies):
         self, launch: Launch, *, by: str, origin: str = "", idempotency_key: str = ""
     ) -> tuple[ThreadView, bool]:
         """Begin a thread, or take up the one with that key."""
-        if launch.agent not in self._agents:
-            names = ", ".join(self._agents) or "none"
-            raise NotFound(f"there is no agent {launch.agent!r}; the agents are: {names}")
-        inbox = self._inbox_key(by, idempotency_key, launch.model_dump())
+        self._require_agent(launch.agent)
+        inbox = None
+        if idempotency_key:
+            inbox = self._inbox_key(by, idempotency_key, launch.model_dump())
         if launch.thread_key:
             before = await self._store.thread_by_key(launch.agent, launch.thread_key)
             if before is not None:
                 return await self._say(before.id, launch.text, by, inbox), False
-        await self._refuse_if_full()
+        opening = Opening(
+            agent=launch.agent,
+            text=launch.text,
+            by=by,
+            origin=origin,
+            thread_key=launch.thread_key,
+            metadata=launch.metadata,
+            inbox=inbox,
+        )
         try:
-            return await self._begin(launch, by=by, origin=origin, inbox=inbox)
+            row, is_new = await self._open(opening)
+            return show_thread(row, self._world.now()), is_new
         except ThreadKeyTaken:  # somebody began it just now
             return await self.launch(launch, by=by, origin=origin, idempotency_key=idempotency_key)
 
-    async def _begin(
-        self, launch: Launch, *, by: str, origin: str, inbox: InboxKey | None
-    ) -> tuple[ThreadView, bool]:
+    async def begin(self, opening: Opening) -> tuple[ThreadId, bool]:
+        """Begin a thread from a channel; tell whether it is new, or a copy of an earlier one."""
+        self._require_agent(opening.agent)
+        row, is_new = await self._open(opening)
+        return row.id, is_new
+
+    def _require_agent(self, agent: str) -> None:
+        if agent not in self._agents:
+            names = ", ".join(self._agents) or "none"
+            raise NotFound(f"there is no agent {agent!r}; the agents are: {names}")
+
+    async def _open(self, opening: Opening) -> tuple[ThreadRow, bool]:
+        await self._refuse_if_full()
         now = self._world.now()
         thread = ThreadId(self._world.new_id("th"))
-        address = origin or f"web:{thread}"
-        events: list[Event] = [
-            ThreadLaunched(
-                at=now,
-                thread=thread,
-                agent=launch.agent,
-                requester=by,
-                origin=address,
-                metadata=plain_object(launch.metadata, "metadata"),
-            ),
-            MessageReceived(at=now, text=launch.text, sender=by),
-        ]
-        create = NewThread(
-            agent=launch.agent, origin=address, requester=by, thread_key=launch.thread_key
-        )
         result, commit = await commit_outside(
-            self._store, ThreadState(), events, now=now, inbox=inbox, create=create
+            self._store,
+            ThreadState(),
+            opening.events(thread, now),
+            now=now,
+            inbox=opening.inbox,
+            create=opening.new_thread(thread),
+            places=opening.places,
+            nearby=self._nearby,
         )
-        if isinstance(result, Duplicate):
-            _check_same(result.first, inbox)
-            return await self.thread(result.first.thread), False
-        return show_thread(row_after(commit), now), True
+        if isinstance(result, Committed):
+            return row_after(commit), True
+        check_same(result.first, opening.inbox)
+        row = await self._store.thread(result.first.thread)
+        if row is None:
+            raise NotFound(f"there is no thread {result.first.thread!r} any more")
+        return row, False
 
     async def _refuse_if_full(self) -> None:
         now = self._world.now()
@@ -150,7 +159,7 @@ class LocalGateway(Copies):
             state,
             {asked[0].question.id: text},
             at=now,
-            check_arguments=self._checker(state.agent),
+            check_arguments=self.checker(state.agent),
             by=by,
         )
 
@@ -164,34 +173,39 @@ class LocalGateway(Copies):
     ) -> QuestionView:
         """Answer a question; the first valid answer wins."""
         key = QuestionId(question)
-        row = await self._store.question(key)
-        if row is None:
-            raise NotFound(f"there is no question {question!r}")
+        thread = self._nearby.states.thread_of(key)
+        if thread is None:
+            row = await self._store.question(key)
+            if row is None:
+                raise NotFound(f"there is no question {question!r}")
+            thread = row.thread
 
         def decide(state: ThreadState, now: Millis) -> list[Event]:
             return commands.answer(
                 state,
                 {key: value},
                 at=now,
-                check_arguments=self._checker(state.agent),
+                check_arguments=self.checker(state.agent),
                 by=by,
                 comment=comment,
             )
 
         try:
-            commit, _ = await self._commit(row.thread, decide)
+            commit, _ = await self._decide(thread, decide)
         except AlreadySettled as exc:
-            await self._note_refusal(row.thread, key, str(exc), by)
+            await self._note_refusal(thread, key, str(exc), by)
             raise
         return next(show_question(one) for one in commit.questions if one.id == key)
 
     async def _note_refusal(self, thread: ThreadId, key: QuestionId, why: str, by: str) -> None:
         """Keep the attempt in the log: somebody answered and was told that it was too late."""
-        await self._command(
+        await self._decide(
             thread, lambda _state, now: [AnswerRefused(at=now, question=key, reason=why, by=by)]
         )
 
-    def _checker(self, agent: str) -> CheckArguments:
+    def checker(self, agent: str) -> CheckArguments:
+        """Give what checks the arguments that a person has edited."""
+
         def check(tool: str, arguments: JsonObject) -> JsonObject:
             known = self._agents.get(agent)
             if known is None or tool not in known.definition.tools:
@@ -230,32 +244,20 @@ class LocalGateway(Copies):
             ThreadId(thread), lambda state, now: commands.retry(state, at=now, by=by)
         )
 
+    async def decide(
+        self, thread: ThreadId, decide: Decide, *, inbox: InboxKey | None = None
+    ) -> bool:
+        """Commit what is decided on the state as it is; False for a copy of an earlier message."""
+        commit, _ = await self._commit(thread, decide, inbox=inbox)
+        return bool(commit.events)
+
     async def _command(
-        self, thread: ThreadId, decide: _Decide, *, inbox: InboxKey | None = None
+        self, thread: ThreadId, decide: Decide, *, inbox: InboxKey | None = None
     ) -> ThreadView:
         commit, before = await self._commit(thread, decide, inbox=inbox)
+        if commit.status == "running":  # or queued: only the store knows who has it
+            return await self.thread(thread)
         return show_thread(row_after(commit, before), commit.now)
-
-    async def _commit(
-        self, thread: ThreadId, decide: _Decide, *, inbox: InboxKey | None = None
-    ) -> tuple[Commit, ThreadRow]:
-        """Decide on the state as it is, commit if it still is so, and look again if not."""
-        for _ in range(_TRIES):
-            found = await read_thread(self._store, thread)
-            if found is None:
-                raise NotFound(f"there is no thread {thread!r}")
-            now = self._world.now()
-            if inbox is not None and (first := await self._store.inbox(inbox.source, inbox.key)):
-                _check_same(first, inbox)  # before deciding: the thread may have moved on since
-                return Commit(thread=thread, now=found.row.updated_at), found.row
-            with suppress(Overtaken):
-                events = decide(found.state, now)
-                result, commit = await commit_outside(
-                    self._store, found.state, events, now=now, inbox=inbox
-                )
-                if isinstance(result, Committed):
-                    return commit, found.row
-        raise TooBusy("this thread is changing too fast", retry_after=1)
 
     def _inbox_key(self, by: str, key: str, content: JsonObject) -> InboxKey | None:
         if not key:
@@ -277,10 +279,4 @@ class LocalGateway(Copies):
 
 
 def _takes_words_of(current: QuestionState, by: str, state: ThreadState) -> bool:
-    audience = (*(current.question.to or (state.requester,)), *current.escalated_to)
-    return current.question.kind == "text" and by in audience
-
-
-def _check_same(first: InboxRecord, inbox: InboxKey | None) -> None:
-    if inbox is not None and first.digest != inbox.digest:
-        raise IdempotencyConflict("this Idempotency-Key was used before, with another request")
+    return current.question.kind == "text" and by in audience(state, current)

@@ -9,6 +9,7 @@ from agent_core.loop.world import World
 from agent_core.thread.events import Event, ThreadId
 from agent_core.thread.questions import QuestionId
 from gateway.hints import Hints, heard_or_later
+from gateway.nearby import Nearby
 from gateway.service import NotFound
 from gateway.showing import show_events, show_question, show_thread
 from gateway.views import (
@@ -30,10 +31,11 @@ _AT_REST = ("waiting", "paused", "finished", "failed", "cancelled")
 class Reading:
     """What can be seen of the gateway."""
 
-    def __init__(self, store: Store, hints: Hints, world: World) -> None:
+    def __init__(self, store: Store, hints: Hints, world: World, nearby: Nearby) -> None:
         self._store = store
         self._hints = hints
         self._world = world
+        self._nearby = nearby
 
     async def thread(self, thread: str) -> ThreadView:
         """Show one thread."""
@@ -104,11 +106,14 @@ class Reading:
                 worth_a_look.set()
 
         with self._hints.listening(thread, hear):
+            if self._nearby.is_at(ThreadId(thread)):  # so it is not at rest
+                await heard_or_later(worth_a_look, min(seconds, _POLL_SECONDS))
             while True:
-                view = await self.thread(thread)
-                left = (end - self._world.now()) / 1000
-                if view.status in _AT_REST or left <= 0:
-                    return view
+                row = await self._row(ThreadId(thread))
+                now = self._world.now()
+                left = (end - now) / 1000
+                if row.status in _AT_REST or left <= 0:
+                    return show_thread(row, now)
                 await heard_or_later(worth_a_look, min(left, _POLL_SECONDS))
 
     async def halted(self) -> HaltView:

@@ -51,7 +51,7 @@ def _status(row: ThreadRow, now: Millis) -> ThreadStatus:
 def _question(body: JsonObject) -> QuestionView:
     times = {
         name: None if body[name] is None else as_datetime(body[name])
-        for name in ("asked_at", "expires_at")
+        for name in ("asked_at", "settled_at", "expires_at")
     }
     return QuestionView.model_validate({**body, **times})
 

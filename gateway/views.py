@@ -54,6 +54,7 @@ class QuestionView(_View):
     answered_by: str | None = None
     comment: str | None = None
     asked_at: datetime
+    settled_at: datetime | None = None
     expires_at: datetime | None = None
 
     model_config = ConfigDict(frozen=True, extra="forbid", serialize_by_alias=True)
@@ -115,7 +116,8 @@ class Launch(_View):
     text: Annotated[str, Field(min_length=1, max_length=1_000_000)]
     thread_key: Annotated[str, Field(max_length=500)] = ""
     callback_url: Annotated[str, Field(max_length=2000)] = ""
-    metadata: dict[str, Any] = {}
+    metadata: dict[str, Any] = Field(default_factory=dict, json_schema_extra={"default": {}})
+    """Made by a factory, because pydantic would copy a default deeply for each launch."""
 
 
 class Message(_View):

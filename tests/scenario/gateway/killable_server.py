@@ -8,11 +8,14 @@ import os
 import signal
 import sqlite3
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import dataclass
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
+
+import aiohttp
 
 from tests.scenario.gateway.cli_installation import ROOT, free_port
 
@@ -106,15 +109,28 @@ class KillableServer:
         """Where it listens, again and again."""
         return f"http://127.0.0.1:{self.port}"
 
-    async def start(self, failpoint: str = "", *, lease_ms: int = SHORT_LEASE) -> None:
-        """Start a server; clients find out when it answers."""
+    async def start(
+        self, failpoint: str = "", *, lease_ms: int = SHORT_LEASE, apart: bool = False
+    ) -> None:
+        """Start a server; clients find out when it answers. `apart`: nothing is handed over."""
         environ = {
             "PARLEY_FAILPOINT": failpoint,
             "PARLEY_FAILPOINT_LEASE_MS": str(lease_ms or ""),
+            "PARLEY_FAILPOINT_APART": "1" if apart else "",
         }
         assert self.supervisor.stdin is not None
         self.supervisor.stdin.write(json.dumps(environ).encode() + b"\n")
         self.pid = int(await self._line())
+
+    async def ready(self) -> None:
+        """Wait until the server takes requests; before that, a signal finds nobody."""
+        async with asyncio.timeout(30), aiohttp.ClientSession() as session:
+            while True:
+                with suppress(aiohttp.ClientError):
+                    async with session.get(f"{self.url}/readyz") as answer:
+                        if answer.status == HTTPStatus.OK:
+                            return
+                await asyncio.sleep(0.02)
 
     async def ended(self) -> int:
         """Wait for the end of the server, and give its exit code."""
@@ -151,11 +167,17 @@ class KillableServer:
 
 
 @asynccontextmanager
-async def killable_server(folder: Path, *, pause: float = 0.0) -> AsyncIterator[KillableServer]:
+async def killable_server(
+    folder: Path,
+    *,
+    pause: float = 0.0,
+    agents: str = AGENTS,
+    settings: Mapping[str, str] | None = None,
+) -> AsyncIterator[KillableServer]:
     """Make a folder with agents and a key; nothing runs yet."""
-    _prepare(folder)
+    prepare(folder, agents)
     port = free_port()
-    ours = ("PARLEY_", "OPENAI_", "COLUMNS")
+    ours = ("PARLEY_", "OPENAI_", "SLACK_", "COLUMNS")
     environ = {name: value for name, value in os.environ.items() if not name.startswith(ours)} | {
         "PYTHONPATH": str(ROOT),
         "PARLEY_AGENTS": "./agents.py",
@@ -163,8 +185,9 @@ async def killable_server(folder: Path, *, pause: float = 0.0) -> AsyncIterator[
         "PARLEY_PORT": str(port),
         "PARLEY_LOG": "warning/text",
         "STORY_PAUSE": str(pause),
+        **(settings or {}),
     }
-    key = await _new_key(folder, environ)
+    key = await new_key(folder, environ)
     with (folder / "server.log").open("ab") as log:
         supervisor = await asyncio.create_subprocess_exec(
             *(sys.executable, "-P", "-m", "tests.doubles.warm_server"),
@@ -185,12 +208,14 @@ async def killable_server(folder: Path, *, pause: float = 0.0) -> AsyncIterator[
         await supervisor.wait()
 
 
-def _prepare(folder: Path) -> None:
+def prepare(folder: Path, agents: str) -> None:
+    """Make the folder that an operator would have."""
     folder.mkdir()
-    (folder / "agents.py").write_text(AGENTS)
+    (folder / "agents.py").write_text(agents)
 
 
-async def _new_key(folder: Path, environ: dict[str, str]) -> str:
+async def new_key(folder: Path, environ: dict[str, str]) -> str:
+    """Make a key for everything, as the operator would."""
     made = await asyncio.create_subprocess_exec(
         *(sys.executable, "-P", "-m", "gateway", "keys", "create", "otto"),
         *("--scope", "admin", "--json"),

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 import aiohttp
 
@@ -32,13 +32,59 @@ class Promises:
     result: str | None = None
 
 
+class Front(Protocol):
+    """What a caller must know of a server: where it is, and whose key opens it."""
+
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        ...
+
+    key: str
+
+
+_Front = TypeVar("_Front", bound=Front)
+
+
 @dataclass
-class Customer:
+class Caller(Generic[_Front]):
     """Somebody with a key, a connection and patience."""
 
-    server: KillableServer
+    server: _Front
     session: aiohttp.ClientSession
     lost: int = 0
+
+    async def call(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        *,
+        key: str = "",
+        or_else: Collection[int] = (),
+    ) -> Any:  # noqa: ANN401 (any JSON)
+        """Ask until there is an answer: a success, or the problem that may be."""
+        headers = {"Authorization": f"Bearer {self.server.key}"}
+        headers |= {"Idempotency-Key": key} if key else {}
+        while True:
+            url = f"{self.server.url}{path}"
+            try:
+                async with self.session.request(method, url, json=body, headers=headers) as got:
+                    told, status = await got.json(content_type=None), got.status
+            except (aiohttp.ClientError, TimeoutError, ConnectionError):
+                self.lost += 1
+                await asyncio.sleep(_BETWEEN_TRIES)
+                continue
+            if status == 429:
+                await asyncio.sleep(_BETWEEN_TRIES)
+                continue
+            assert status in {200, 201, *or_else}, (method, path, told)
+            return told
+
+
+@dataclass
+class Customer(Caller[KillableServer]):
+    """A caller who tells a story, and remembers it."""
 
     async def tell(self, order: str) -> Promises:
         """Launch, say something more, answer and approve, until it is over."""
@@ -59,7 +105,7 @@ class Customer:
     async def _answer(self, question: Mapping[str, Any]) -> object:
         value = self._decide(question)
         path = f"/v1/questions/{question['id']}"
-        told = await self.call("POST", f"{path}/answer", {"value": value}, or_else=409)
+        told = await self.call("POST", f"{path}/answer", {"value": value}, or_else={409})
         if told.get("status") == 409:  # by ourselves, with an acknowledgement that was lost
             told = await self.call("GET", path)
         assert told["status"] == "answered"
@@ -73,33 +119,6 @@ class Customer:
             ran = [line for line in self.server.lines("ledger.txt") if line.split()[:2] == wanted]
             return "it_happened" if ran else "run_again"
         return {"approved": True} if question["kind"] == "approval" else "account 7"
-
-    async def call(
-        self,
-        method: str,
-        path: str,
-        body: object = None,
-        *,
-        key: str = "",
-        or_else: int = 200,
-    ) -> Any:  # noqa: ANN401 (any JSON)
-        """Ask until there is an answer: a success, or the problem that may be."""
-        headers = {"Authorization": f"Bearer {self.server.key}"}
-        headers |= {"Idempotency-Key": key} if key else {}
-        url = f"{self.server.url}{path}"
-        while True:
-            try:
-                async with self.session.request(method, url, json=body, headers=headers) as got:
-                    told, status = await got.json(content_type=None), got.status
-            except (aiohttp.ClientError, TimeoutError, ConnectionError):
-                self.lost += 1
-                await asyncio.sleep(_BETWEEN_TRIES)
-                continue
-            if status == 429:
-                await asyncio.sleep(_BETWEEN_TRIES)
-                continue
-            assert status in {200, 201, or_else}, (method, path, told)
-            return told
 
     async def check(self, order: str, made: Promises) -> None:
         """Hold the server to its promises, by its log and by what the tools have done."""

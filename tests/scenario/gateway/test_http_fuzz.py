@@ -1,20 +1,24 @@
 """schemathesis against our own `/openapi.json`: it finds nothing.
 
-Twice: with ids that it makes up or finds by itself, and with those of a real thread and question,
-so that the commands themselves are reached. Two things it can't know are told to it: a cursor
-comes from a list, and a thread to import from an export.
+Three times: with ids that it makes up or finds by itself; with those of a real thread and question,
+so that the commands themselves are reached; and with real values for what no schema can tell (a
+cursor comes from a list, a thread to import from an export, and whether an answer fits depends on
+the question). The first two leave cursors empty and don't ask whether imports and answers that are
+made up are taken: they are not. The third holds us to every check, everywhere.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import sys
 from pathlib import Path
 
 import pytest
 
 from gateway.http.options import HttpOptions
-from tests.unit.gateway.http.house import house
+from tests.unit.gateway.http.house import House, house
 
 FREE = HttpOptions(requests_per_second=1e6, burst=10**6, failures_burst=10**6, wait_cap=0.02)
 EXAMPLES = 8
@@ -36,7 +40,17 @@ enabled = false  # whether a value fits depends on the question: the schema can'
 """
 
 
-async def schemathesis(url: str, key: str, settings: Path, *arguments: str) -> tuple[int, str]:
+HOOKS = f"""
+hooks = {json.dumps(str(Path(__file__).with_name("fuzz_hooks.py")))}
+
+[parameters]
+{{ids}}
+"""
+
+
+async def schemathesis(
+    url: str, key: str, settings: Path, *arguments: str, real: object = None
+) -> tuple[int, str]:
     """Run it; give its exit code and what it says."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "schemathesis.cli"),
@@ -46,6 +60,7 @@ async def schemathesis(url: str, key: str, settings: Path, *arguments: str) -> t
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
         cwd=settings.parent,
+        env={**os.environ, "REAL_VALUES": json.dumps(real)},
     )
     said, _ = await process.communicate()
     return process.returncode or 0, said.decode()
@@ -68,3 +83,37 @@ async def test_schemathesis_finds_nothing(known: bool, tmp_path: Path) -> None: 
 
     assert code == 0, said
     assert "21 passed" in said
+
+
+@pytest.mark.timeout(180)
+async def test_schemathesis_finds_nothing_with_real_values(tmp_path: Path) -> None:
+    """Every check is on, for every call: what fits is taken, and what doesn't is refused."""
+    async with house(FREE) as opened:
+        thread = await opened.launch("refund please")
+        question = thread["questions"][0]["id"]
+        settings = tmp_path / "schemathesis.toml"
+        ids = f'"path.thread" = "{thread["id"]}"\n"path.question" = "{question}"'
+        settings.write_text(HOOKS.format(ids=ids))
+        arguments = (opened.url, opened.keys["admin"], settings, "--phases", "coverage,fuzzing")
+        code, said = await schemathesis(*arguments, real=await real_values(opened))
+        answered = (await opened.call("GET", f"/v1/questions/{question}")).json["status"]
+        imported = len((await opened.call("GET", "/v1/threads?limit=200")).json["items"])
+
+    assert code == 0, said
+    assert "21 passed" in said
+    assert answered == "answered"  # so the real values were there, and taken
+    assert imported > EXAMPLES
+
+
+async def real_values(opened: House) -> dict[str, object]:
+    """Find cursors of both lists, and a thread that can be taken over."""
+    for _ in range(3):
+        await opened.launch("refund please")
+    finished = (await opened.launch("hello"))["id"]
+    cursors = {}
+    for path in ("/v1/threads", "/v1/questions"):
+        page = (await opened.call("GET", f"{path}?limit=1")).json
+        cursors[path] = ["", page["next_cursor"]]
+        assert page["next_cursor"]
+    export = (await opened.call("GET", f"/v1/threads/{finished}/export")).text
+    return {"cursors": cursors, "exported": finished, "export": export}

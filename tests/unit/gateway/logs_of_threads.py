@@ -20,13 +20,19 @@ async def pay(amount: int) -> str:
     return f"paid {amount}"
 
 
+@tool
+async def look() -> str:
+    """Look."""
+    return "seen"
+
+
 async def asking(*turns: ModelReply, origin: str = ORIGIN, waiting: Waiting | None = None) -> Log:
     """Run an agent up to its questions."""
     clock = HandDrivenWorld()
     turns = turns or (calls(call("pay", amount=1), call("pay", amount=2)), says("done"))
     agent = Agent(
         "agent",
-        tools=[pay],
+        tools=[pay, look],
         model=ScriptedModel(turns),
         world=clock.world,
         waiting=waiting or Waiting(),

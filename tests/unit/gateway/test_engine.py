@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from agent_core import Agent, ScriptedModel, Tool, ToolContext, call, calls, says, tool
+from agent_core.loop.world import World
 from agent_core.thread.events import Millis, ThreadId, ToolReturned
 from agent_core.thread.fold import fold
 from gateway.threads import read_thread
@@ -18,7 +19,7 @@ from storage.memory import MemoryStore
 from storage.memory.tables import MemoryTables
 from storage.sqlite import SqliteStore
 from storage.store import Store
-from storage.values import Claim, Loaded, Snapshot
+from storage.values import Claim, Commit, CommitResult, Loaded, Snapshot
 from tests.doubles.stage import Gate, echo, said_to
 from tests.unit.gateway.workshop import NO_HURRY, QUICK, ShakyStore, stop, until, workshop
 
@@ -153,6 +154,37 @@ async def test_lost_lease_stops_the_run_and_refuses_its_writes(*, thaws: bool) -
 
     assert (done.status, work.runs[thread]) == ("finished", 1)
     assert not [event for event in log if isinstance(event, ToolReturned)]
+
+
+async def test_machine_that_slept_goes_on_with_its_tools() -> None:
+    """Its leases ran out meanwhile, but nobody has taken them: it renews before it claims."""
+    slept = 0
+    gate = Gate()
+    runs = 0
+
+    @tool
+    async def work() -> str:
+        """Work."""
+        nonlocal runs
+        runs += 1
+        await gate.stop_here()
+        return "worked"
+
+    plain = World()
+    world = World(now=lambda: Millis(plain.now() + slept))
+    store = ShakyStore()
+    model = ScriptedModel([calls(call("work")), says("done")])
+    agent = Agent("agent", tools=[work], model=model)
+    async with workshop(store, agent, world=world) as here:
+        here.engine(replace(QUICK, lease_ms=60_000))
+        thread = await here.launch()
+        await gate.reached()
+        slept = 100_000
+        await store.asked_again("claim", 3)
+        gate.open()
+        view = await here.rested(thread)
+
+    assert (view.result, runs) == ("done", 1)
 
 
 async def test_engine_that_takes_its_own_thread_again_ends_the_old_run_first() -> None:
@@ -304,32 +336,67 @@ async def test_lost_halt_is_found_at_the_next_renewal() -> None:
 
 
 class LastMoment(MemoryStore):
-    """A store where something comes in the very moment before a lease is given back."""
+    """A store where something comes in the very moment before or after a lease is given back."""
 
-    def __init__(self) -> None:
+    def __init__(self, side: str) -> None:
         """Begin with nothing to come."""
         super().__init__()
-        self.before_release: Callable[[ThreadId], Awaitable[object]] | None = None
+        self.side = side
+        self.coming: Callable[[ThreadId], Awaitable[object]] | None = None
+
+    async def _come(self, side: str, thread: ThreadId) -> None:
+        if self.coming is not None and side == self.side:
+            coming, self.coming = self.coming, None
+            await coming(thread)
+
+    async def commit(self, commit: Commit) -> CommitResult:
+        """Let it come around a commit that releases."""
+        if not commit.release:
+            return await super().commit(commit)
+        await self._come("before", commit.thread)
+        done = await super().commit(commit)
+        await self._come("after", commit.thread)
+        return done
 
     async def release(self, claim: Claim, *, handled_seq: int, wake_at: Millis | None) -> bool:
-        """Let it come, then release."""
-        if self.before_release is not None:
-            coming, self.before_release = self.before_release, None
-            await coming(claim.thread)
-        return await super().release(claim, handled_seq=handled_seq, wake_at=wake_at)
+        """Let it come around a release."""
+        await self._come("before", claim.thread)
+        done = await super().release(claim, handled_seq=handled_seq, wake_at=wake_at)
+        await self._come("after", claim.thread)
+        return done
 
 
-async def test_message_of_the_last_moment_is_taken_up_at_once() -> None:
-    """The release finds that the log has grown; no poll is needed to come back."""
-    store, model = LastMoment(), ScriptedModel(echo)
+@pytest.mark.parametrize("side", ["before", "after"])
+async def test_message_of_the_last_moment_is_taken_up_at_once(side: str) -> None:
+    """The commit that lets go finds that the log has grown; no poll is needed to come back."""
+    store, model = LastMoment(side), ScriptedModel(echo)
     async with workshop(store, Agent("agent", model=model)) as here:
-        store.before_release = lambda thread: here.gateway.say(thread, "wait!", by="lisa")
+        store.coming = lambda thread: here.gateway.say(thread, "wait!", by="lisa")
         here.engine(PATIENT)
         thread = await here.launch()
         await until(lambda: len(model.requests) == 2)
         view = await here.rested(thread)
 
     assert view.result == "you said wait!"
+
+
+@pytest.mark.parametrize("side", ["before", "after"])
+async def test_lease_of_a_thread_without_an_agent_is_given_back_as_carefully(side: str) -> None:
+    """Nobody runs it; a message of the last moment is still looked at at once."""
+    store = LastMoment(side)
+    async with workshop(store, Agent("agent", model=ScriptedModel(echo))) as here:
+        store.coming = lambda thread: here.gateway.say(thread, "wait!", by="lisa")
+        thread = await here.launch()
+        here.agents.clear()
+        here.engine(PATIENT)
+        failures = 0
+        async with asyncio.timeout(10):
+            async for event in here.gateway.follow(thread):
+                failures += event.type == "ThreadFailed"
+                if failures == 2:
+                    break
+
+    assert failures == 2
 
 
 class SlowToRead(MemoryStore):

@@ -11,11 +11,14 @@ from agent_core.thread.events import (
     MessageReceived,
     Millis,
     ModelReplied,
+    QuestionAnswered,
+    QuestionAsked,
     ThreadId,
     ThreadLaunched,
     ThreadPaused,
 )
 from agent_core.thread.fold import fold
+from agent_core.thread.questions import Question, QuestionId, Waiting
 from agent_core.thread.state import ThreadState
 from gateway.journal import StoreJournal
 from gateway.threads import commit_outside, read_thread
@@ -38,7 +41,7 @@ async def leased(store: ShakyStore) -> StoreJournal:
     (claim,) = await store.claim(now=NOW, lease_ms=1000, limit=1)
     found = await read_thread(store, T1)
     assert found is not None
-    return StoreJournal(store, found.state, claim.epoch, lambda: NOW)
+    return StoreJournal(store, found, claim.epoch, lambda: NOW)
 
 
 async def say(store: ShakyStore, text: str) -> None:
@@ -102,7 +105,7 @@ async def test_only_news_stirs() -> None:
     store = ShakyStore()
     journal = await leased(store)
     loads = store.asked["load"]
-    stirred = asyncio.create_task(journal.stirred(2))
+    stirred = journal.stirred(2)
     await asyncio.sleep(0)
     journal.stir(2)
     await asyncio.sleep(0)
@@ -135,3 +138,21 @@ async def test_pause_from_outside_is_found_by_catching_up() -> None:
     journal.stir(3)
 
     assert (await journal.catch_up(journal.state)).lifecycle == "paused"
+
+
+async def test_timer_that_an_answer_has_overtaken_says_nothing() -> None:
+    """The answer came between the look at the clock and the commit: the first outcome stands."""
+    store = ShakyStore()
+    journal = await leased(store)
+    waiting = Waiting(expires_after=1)
+    asked = Question(id=QuestionId("q_1"), kind="text", prompt="Which?", waiting=waiting)
+    await journal.append([QuestionAsked(at=Millis(NOW - 1000), question=asked)])
+    found = await read_thread(store, T1)
+    assert found is not None
+    answered = QuestionAnswered(at=NOW, question=asked.id, value="this", by="otto")
+    await commit_outside(store, found.state, [answered], now=NOW)
+
+    await journal.fire_timers()
+
+    assert (await store.events(T1))[-1] == answered
+    assert journal.state == fold(await store.events(T1))

@@ -4,24 +4,34 @@ from __future__ import annotations
 
 import pytest
 
+from agent_core import Waiting, call, calls, says
 from agent_core.loop.journal import Overtaken
-from agent_core.thread.events import Event, MessageReceived, Millis, QuestionAnswered, ThreadId
+from agent_core.thread.events import (
+    Event,
+    MessageReceived,
+    Millis,
+    QuestionAnswered,
+    ThreadId,
+    ThreadPaused,
+    ToolStarted,
+)
 from agent_core.thread.fold import fold
+from agent_core.thread.questions import CallKey
 from agent_core.thread.state import ThreadState
 from gateway.consequences import question_row
 from gateway.threads import (
     commit_fork,
     commit_import,
     commit_outside,
-    commit_work,
     keep_snapshot,
     read_on,
     read_thread,
+    work_commit,
 )
 from storage.errors import Fenced
 from storage.memory import MemoryStore
 from storage.store import Store
-from storage.values import NewThread, Snapshot
+from storage.values import KEEP, NewThread, Snapshot
 from tests.unit.gateway.logs_of_threads import NOW, Log, asking
 
 T1, T2 = ThreadId("th_1"), ThreadId("th_2")
@@ -101,13 +111,32 @@ async def test_work_is_fenced_and_leaves_the_queue_alone() -> None:
     await commit_outside(store, ThreadState(), log.events[:2], now=NOW, create=NEW)
     (claim,) = await store.claim(now=NOW, lease_ms=1000, limit=1)
     state = await state_of(store, T1)
-    after = await commit_work(store, state, said(1), now=NOW, epoch=claim.epoch)
+    after = fold(said(1), onto=state)
+    await store.commit(work_commit(said(1), after, now=NOW, epoch=claim.epoch))
+    more = fold(said(1), onto=after)
     with pytest.raises(Fenced):
-        await commit_work(store, after, said(1), now=NOW, epoch=claim.epoch - 1)
+        await store.commit(work_commit(said(1), more, now=NOW, epoch=claim.epoch - 1))
     row = await store.thread(T1)
 
     assert row is not None
     assert (row.seq, row.wake_at, after) == (3, NOW, await state_of(store, T1))
+
+
+async def test_work_that_leaves_nothing_to_do_may_give_the_lease_back() -> None:
+    """At the next timer it is due again; while a tool runs, nobody lets go."""
+    log = await asking(waiting=Waiting(remind_after=10))
+    asked = [*log.events[2:]]
+    state = fold(log.events)
+    rests = work_commit(asked, state, now=NOW, epoch=1, may_release=True)
+    held = work_commit(asked, state, now=NOW, epoch=1)
+    started = ToolStarted(at=NOW, call=CallKey("3.0"), key="k")
+    worked = await asking(calls(call("look")), says("done"))
+    running = [*worked.events[:3], started, ThreadPaused(at=NOW)]
+    paused = work_commit([running[-1]], fold(running), now=NOW, epoch=1, may_release=True)
+
+    assert (rests.release, rests.wake_at) == (True, NOW + 10_000)
+    assert (held.release, held.wake_at) == (False, KEEP)
+    assert (paused.release, paused.wake_at) == (False, KEEP)
 
 
 async def test_snapshot_is_kept_when_it_is_worth_it() -> None:

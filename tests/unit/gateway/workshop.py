@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
 from agent_core import Agent
 from agent_core.loop.world import World
 from agent_core.thread.events import Event, Millis, ThreadId
+from channels.channel import Live
 from gateway.engine import Engine, EngineOptions
 from gateway.hints import Hints
 from gateway.local import LocalGateway
+from gateway.nearby import Nearby
 from gateway.views import Launch, ThreadView
 from storage.errors import StoreBusy
 from storage.memory import MemoryStore
@@ -113,18 +115,36 @@ class Workshop:
         self.agents = {agent.name: agent for agent in agents}
         self.world = world
         self.hints = Hints(store)
-        self.gateway = LocalGateway(store, self.agents, self.hints, world=world)
+        self.nearby = Nearby()
+        self.gateway = LocalGateway(store, self.agents, self.hints, world=world, nearby=self.nearby)
         self._tasks: list[asyncio.Task[None]] = []
 
     def listen(self) -> None:
         """Pass hints on; without this, they are lost."""
         self._tasks.append(asyncio.create_task(self.hints.run()))
 
-    def engine(self, options: EngineOptions = QUICK, store: Store | None = None) -> Machine:
-        """Start an engine; on another store with the same tables it hears no hints."""
+    def engine(
+        self,
+        options: EngineOptions = QUICK,
+        store: Store | None = None,
+        nearby: Nearby | None = None,
+        live: Mapping[str, Live] | None = None,
+    ) -> Machine:
+        """Start an engine; on another store with the same tables it hears no hints.
+
+        It is as in another process, and nothing is handed to it, unless it gets our `nearby`.
+        """
         hints = self.hints if store is None else Hints(store)
         machine = Machine(
-            Engine(store or self.store, self.agents, hints, world=self.world, options=options)
+            Engine(
+                store or self.store,
+                self.agents,
+                hints,
+                world=self.world,
+                options=options,
+                nearby=nearby,
+                live=live,
+            )
         )
         self._tasks.append(machine.task)
         return machine
