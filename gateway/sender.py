@@ -1,38 +1,50 @@
 """The sender: takes what must be said from the outbox, and hands it to the channel it is for.
 
 At least once, in order within a thread and address. A try that fails is put back with a growing
-delay; one that can't ever succeed is marked failed, and stays to be seen.
+delay; one that can't ever succeed is marked failed, and stays to be seen. What is committed in
+this process is handed over leased (`nearby`); the rest is claimed.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import chain
 
-from agent_core.json_values import JsonObject, plain_object
+from agent_core.json_values import plain_object
 from agent_core.loop.world import World
 from agent_core.thread.events import Millis
-from channels.channel import Channel, ChannelError, GiveUp, Outgoing, TryLater
+from channels.channel import Channel, ChannelError, Sent, TryLater
 from gateway.hints import Hints, heard_or_later
+from gateway.lane import Lane
+from gateway.nearby import Nearby
+from gateway.people import Directory
+from gateway.posting import Posting
 from storage.errors import StoreError
 from storage.store import Store
-from storage.values import Delivery
+from storage.values import Delivery, DeliveryEnd, Hint
 
 _log = logging.getLogger("parley.sender")
 
 _FIRST_DELAY, _LONGEST_DELAY = 1.0, 600.0
+_NO_CHANNEL = ""
+"""The lane of what can't be sent at all."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SenderOptions:
-    """How many at once, and how long one try may take."""
+    """How many at once through each channel, and how long one try may take."""
 
     at_once: int = 32
     lease_ms: int = 60_000
+    """What is not begun in the first half of it is left to somebody else."""
     timeout_seconds: float = 30.0
     poll_seconds: float = 2.0
+    linger_seconds: float = 0.02
+    """How long the end of one waits for others, to be recorded together with them."""
     most_attempts: int = 20
     drain_seconds: float = 5.0
 
@@ -46,76 +58,193 @@ class Sender:
         channels: Mapping[str, Channel],
         hints: Hints,
         *,
+        people: Directory | None = None,
         world: World | None = None,
         options: SenderOptions | None = None,
+        nearby: Nearby | None = None,
     ) -> None:
         self._store = store
-        self._channels = channels
+        self._names = frozenset(channels)
+        self._posting = Posting(store, channels, people or Directory())
         self._hints = hints
         self._world = world or World()
         self._options = options or SenderOptions()
+        self._nearby = nearby or Nearby()
+        self._lanes: dict[str, Lane[Delivery]] = {
+            name: Lane(self._send, self._options.at_once) for name in (*channels, _NO_CHANNEL)
+        }
+        self._ends: list[DeliveryEnd] = []
+        self._ended = asyncio.Event()
+        self._look = asyncio.Event()
+        self._held = 0
+        """How many we have, sent or not, whose end is not recorded."""
+        self._may_be_behind = False
+        """Something may wait for the end of one of these."""
 
     async def run(self) -> None:
         """Send until cancelled; what was under way is finished or found again by its lease."""
-        async with self._hints.watching("deliveries") as heard:
-            while True:
-                if not await self._finish(self._send_due()):
-                    await heard_or_later(heard, self._options.poll_seconds)
+        with self._hints.listening("deliveries", self._hear):
+            self._nearby.sender = self
+            try:
+                async with asyncio.TaskGroup() as tasks:
+                    tasks.create_task(self._claim_for_ever(), name="sender: claim")
+                    tasks.create_task(self._end_for_ever(), name="sender: end")
+            finally:
+                self._nearby.sender = None
+                await self._drain()
 
-    async def _finish(self, round_: Coroutine[None, None, bool]) -> bool:
-        """Let a round end also when we are told to stop: what it claimed, nobody else can send."""
-        task = asyncio.create_task(round_)
-        try:
-            return await asyncio.shield(task)
-        except asyncio.CancelledError:
-            await asyncio.wait([task], timeout=self._options.drain_seconds)
-            raise
-
-    async def _send_due(self) -> bool:
-        try:
-            due = await self._store.claim_deliveries(
-                now=self._world.now(), lease_ms=self._options.lease_ms, limit=self._options.at_once
-            )
-            await asyncio.gather(*(self._send(delivery) for delivery in due))
-        except StoreError:
-            _log.exception("outbox failed")
-            return False
-        return bool(due)
-
-    async def _send(self, delivery: Delivery) -> None:
-        try:
-            receipt = await self._try(delivery)
-        except ChannelError as exc:
-            await self._put_back(delivery, exc)
+    def _hear(self, _hint: Hint) -> None:
+        if self._ends:  # most likely it stands behind one of these: look when they are recorded
+            self._may_be_behind = True
         else:
-            await self._store.end_delivery(delivery, status="sent", receipt=receipt)
+            self._look.set()
 
-    async def _try(self, delivery: Delivery) -> JsonObject:
-        channel = self._channels.get(delivery.address.partition(":")[0])
-        if channel is None:
-            raise GiveUp(f"there is no channel for {delivery.address.partition(':')[0]!r}")
-        message = Outgoing(
-            id=delivery.id,
-            thread=delivery.thread,
-            address=delivery.address,
-            body=delivery.body,
-            attempt=delivery.attempts,
+    # What is handed over, leased already
+
+    def lease_ms(self) -> int | None:
+        """Take more only while there are hands for it: a lease runs out in a queue, too."""
+        return self._options.lease_ms if self._room() > 0 else None
+
+    def take(self, deliveries: Sequence[Delivery]) -> None:
+        """Send what was leased on our behalf."""
+        self._held += len(deliveries)
+        for delivery in deliveries:
+            name = delivery.address.partition(":")[0]
+            self._lanes[name if name in self._names else _NO_CHANNEL].add(delivery)
+
+    def _room(self) -> int:
+        """Tell how many more to take: as many as can be sent at once, but no queue without end."""
+        at_once = self._options.at_once
+        return min(at_once, at_once * len(self._lanes) - self._held)
+
+    # Claiming
+
+    async def _claim_for_ever(self) -> None:
+        while True:
+            try:
+                more = await self._claim()
+            except StoreError:
+                _log.exception("outbox failed")
+                more = False
+            if not more:
+                await heard_or_later(self._look, self._options.poll_seconds)
+
+    async def _claim(self) -> bool:
+        """Claim what there is room for; tell whether there may be more."""
+        room = self._room()
+        if room <= 0:
+            self._may_be_behind = True
+            return False
+        self._may_be_behind = self._held > 0  # now: an end may be recorded while we claim
+        claiming = asyncio.ensure_future(
+            self._store.claim_deliveries(
+                now=self._world.now(), lease_ms=self._options.lease_ms, limit=room
+            )
         )
         try:
+            due = await asyncio.shield(claiming)
+        except asyncio.CancelledError:  # the store may have leased them all the same
+            with suppress(StoreError):
+                self.take(await claiming)
+            raise
+        self.take(due)
+        self._may_be_behind = self._may_be_behind or self._held > 0
+        return len(due) == room
+
+    # Sending
+
+    async def _send(self, delivery: Delivery) -> None:
+        if self._is_late(delivery):
+            self._held -= 1
+            return  # it waited for too long here: somebody else has it, or will
+        try:
+            self._end(await self._outcome(delivery))
+        except Exception:  # noqa: BLE001 (also our bug: it must not end who sends the others)
+            self._held -= 1  # its lease runs out, and it is tried again
+            _log.exception("outbox failed", extra={"delivery_id": delivery.id})
+        except BaseException:  # we are cut off: it is found again by its lease
+            self._held -= 1
+            raise
+
+    def _is_late(self, delivery: Delivery) -> bool:
+        """Tell whether its lease could run out while we send, and somebody else would send it."""
+        begin_before = (delivery.lease_until or 0) - self._options.lease_ms // 2
+        return delivery.lease_until is not None and begin_before <= self._world.now()
+
+    async def _outcome(self, delivery: Delivery) -> DeliveryEnd:
+        try:
+            sent = await self._try(delivery)
+        except ChannelError as exc:
+            return await self._put_back(delivery, exc)
+        return DeliveryEnd(delivery=delivery, status="sent", receipt=sent.receipt, place=sent.place)
+
+    async def _try(self, delivery: Delivery) -> Sent:
+        try:
             async with asyncio.timeout(self._options.timeout_seconds):
-                return plain_object(await channel.send(message), "receipt")
-        except ChannelError:
+                sent = await self._posting.send(delivery)
+                if sent.is_private:
+                    await self._posting.tell_others(delivery, self._world.now())
+                return replace(sent, receipt=plain_object(sent.receipt, "receipt"))
+        except (ChannelError, StoreError):
             raise
         except Exception as exc:
             _log.exception("channel failed", extra={"delivery_id": delivery.id})
             raise TryLater(type(exc).__name__) from exc
 
-    async def _put_back(self, delivery: Delivery, exc: ChannelError) -> None:
+    async def _put_back(self, delivery: Delivery, exc: ChannelError) -> DeliveryEnd:
         final = not isinstance(exc, TryLater) or delivery.attempts >= self._options.most_attempts
         if final:
-            await self._store.end_delivery(delivery, status="failed", error=str(exc))
-            return
+            await self._posting.reroute(delivery, self._world.now())
+            return DeliveryEnd(delivery=delivery, status="failed", error=str(exc))
         grown = min(_FIRST_DELAY * 2 ** min(delivery.attempts, 20), _LONGEST_DELAY)
         seconds = max(grown, getattr(exc, "retry_after", None) or 0.0)
         due_at = Millis(self._world.now() + round(seconds * 1000 * (1 + self._world.random() / 4)))
-        await self._store.end_delivery(delivery, status="pending", due_at=due_at, error=str(exc))
+        return DeliveryEnd(delivery=delivery, status="pending", due_at=due_at, error=str(exc))
+
+    # Recording how it ended
+
+    def _end(self, end: DeliveryEnd) -> None:
+        self._ends.append(end)
+        self._ended.set()
+
+    async def _end_for_ever(self) -> None:
+        """Record what has ended, together with what ends right after it."""
+        while True:
+            await self._ended.wait()
+            await asyncio.sleep(self._options.linger_seconds)
+            self._ended.clear()
+            try:
+                await self._record()
+            except StoreError:
+                _log.exception("outbox failed")
+                await asyncio.sleep(self._options.poll_seconds)
+                self._ended.set()
+            if self._may_be_behind:
+                self._look.set()
+
+    async def _record(self) -> None:
+        ends = tuple(self._ends)  # others are added while these are recorded
+        try:
+            await self._store.end_deliveries(ends)
+        except StoreError:
+            self._give_up_late_ends()
+            raise
+        del self._ends[: len(ends)]
+        self._held -= len(ends)
+
+    def _give_up_late_ends(self) -> None:
+        """Forget what could not be recorded before its lease ran out: it is sent again."""
+        now = self._world.now()
+        in_time = [end for end in self._ends if (end.delivery.lease_until or now) > now]
+        self._held -= len(self._ends) - len(in_time)
+        self._ends = in_time
+
+    async def _drain(self) -> None:
+        """Let end what is under way, and put the rest back: what we hold, nobody else can send."""
+        seconds, now = self._options.drain_seconds, self._world.now()
+        lanes = [lane.drain(seconds) for lane in self._lanes.values()]
+        for delivery in chain.from_iterable(await asyncio.gather(*lanes)):
+            self._end(DeliveryEnd(delivery=delivery, status="pending", due_at=now))
+        if self._ends:
+            with suppress(StoreError):
+                await self._record()
