@@ -2,7 +2,8 @@
 
 Ours come through structlog, those of libraries through `logging`; both pass `gateway.redaction`
 last, so that nothing can be added behind it. Ids come from the context: `with bound(thread=…)`
-puts them on every line that is written inside, also by a library.
+puts them on every line that is written inside, also by a library. The line that every request has
+takes a shorter way to the same place: `noting`.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ import json
 import logging
 import sys
 import threading
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from contextlib import AbstractContextManager
+from contextvars import ContextVar
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TextIO
 
 import msgspec
@@ -22,6 +25,12 @@ from gateway.settings import LogFormat, LogLevel
 
 if TYPE_CHECKING:
     from structlog.types import EventDict, Processor, WrappedLogger
+
+REQUEST: ContextVar[str] = ContextVar("request", default="")
+"""The request that is being answered: its id stands on every line that is written meanwhile.
+
+Cheaper than `bound`, because every request sets it.
+"""
 
 _OURS = ("agent_core", "channels", "gateway", "parley", "storage")
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
@@ -37,6 +46,7 @@ def configure(
     """Send all logs to `stream` (stderr); `secrets` are texts that no line may hold."""
     structlog = _structlog()
     lines = _Lines(stream or sys.stderr, form, tuple(one for one in secrets if one))
+    lines.hears_info = level in {"debug", "info"}
     structlog.configure(
         processors=[*_before(structlog), lines.render],
         wrapper_class=structlog.make_filtering_bound_logger(level),
@@ -53,11 +63,34 @@ def bound(**ids: object) -> AbstractContextManager[None]:
     return bound_contextvars(**ids)
 
 
+def noting() -> Callable[[str, dict[str, object]], None] | None:
+    """Give what writes a line of level "info" that is written often; None while nobody hears it.
+
+    The same line as any other, at a fifth of the cost.
+    """
+    structlog = _structlog()
+    last = structlog.get_config()["processors"][-1]
+    lines = getattr(last, "__self__", None)
+    if isinstance(lines, _Lines):
+        return lines.note if lines.hears_info else None
+    log = structlog.get_logger()  # set up by somebody else, as a test that looks at lines does
+    return lambda event, fields: log.info(event, **fields)
+
+
+def _dated(event: str, fields: dict[str, object]) -> dict[str, object]:
+    now = datetime.now(UTC).isoformat().replace("+00:00", "Z")
+    request = REQUEST.get()
+    own = {"request": request} if request else {}
+    return {"timestamp": now, "level": "info", "event": event, **fields, **own}
+
+
 def _structlog() -> Any:  # noqa: ANN401 - a module
     """Import structlog without rich, which it would load for tracebacks that we don't draw.
 
     That is 0.1 s of CPU at each start, three times what structlog itself takes.
     """
+    if "structlog" in sys.modules:
+        return sys.modules["structlog"]
     missing = object()
     before = sys.modules.get("rich", missing)
     if before is missing:
@@ -73,9 +106,16 @@ def _structlog() -> Any:  # noqa: ANN401 - a module
 def _before(structlog: Any) -> list[Processor]:  # noqa: ANN401 - a module
     return [
         structlog.contextvars.merge_contextvars,
+        _merge_request,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
+
+
+def _merge_request(_logger: WrappedLogger, _method: str, fields: EventDict) -> EventDict:
+    if request := REQUEST.get():
+        fields.setdefault("request", request)
+    return fields
 
 
 class _Lines:
@@ -86,6 +126,7 @@ class _Lines:
         self._form = form
         self._secrets = frozenset(text for one in secrets for text in _spellings(one))
         self._lock = threading.Lock()
+        self.hears_info = True
 
     def render(self, _logger: WrappedLogger, _method: str, fields: EventDict) -> str:
         """Clean and write out one event."""
@@ -103,6 +144,10 @@ class _Lines:
                 self._stream.flush()
         except (OSError, ValueError):
             return
+
+    def note(self, event: str, fields: dict[str, object]) -> None:
+        """Write a line of level "info"."""
+        self.write(self.render(None, "info", _dated(event, fields)))
 
     debug = info = warning = error = critical = exception = msg = log = write
 
@@ -125,7 +170,7 @@ class _Handler(logging.Handler):
         }
         method = record.levelname.lower()
         for processor in self._before:
-            fields = processor(None, method, fields)  # type: ignore[assignment]  # these three do
+            fields = processor(None, method, fields)  # type: ignore[assignment]  # these do
         self._lines.write(self._lines.render(None, method, fields))
 
 

@@ -9,15 +9,16 @@ await runner.cleanup()      # streams and waits end at once, other requests fini
 from __future__ import annotations
 
 import json
+from functools import cache
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
 from aiohttp import web
-from prometheus_client import CollectorRegistry
 
 from gateway.http.auth import KeyFinder, KeyRing
-from gateway.http.connections import DeadlineRunner
+from gateway.http.connections import DeadlineRunner, Handler
 from gateway.http.endpoints import endpoint, leave_expectations
-from gateway.http.framing import frame
+from gateway.http.framing import frame, straight
 from gateway.http.limits import Buckets, Seats
 from gateway.http.meters import Meters
 from gateway.http.openapi import describe
@@ -29,7 +30,13 @@ from gateway.http.routes import AnyRoute, Ask, Desk, NoBody, Route
 from gateway.http.table import routes
 from gateway.service import Gateway
 
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
+
 OPTIONS: web.AppKey[HttpOptions] = web.AppKey("options", HttpOptions)
+
+STRAIGHT: web.AppKey[dict[tuple[str, str], Handler]] = web.AppKey("straight", dict)
+"""What can be found without the router: the calls on fixed paths."""
 
 _ANY_BUT_IMPORT = "{thread:(?!import$)[^{}/]+}"
 """`/v1/threads/import` is a place of its own: no thread may seem to be called so."""
@@ -54,6 +61,7 @@ def make_app(
     )
     app = web.Application(middlewares=[frame(desk.meters)], client_max_size=options.max_body)
     app[OPTIONS] = options
+    app[STRAIGHT] = {}
     app.on_response_prepare.append(on_prepare)
     app.on_shutdown.append(desk.endings.close)
     table = routes(metrics=options.metrics)
@@ -64,7 +72,8 @@ def make_app(
 
 async def run_app(app: web.Application, host: str, port: int) -> DeadlineRunner:
     """Serve an application of `make_app`; its `cleanup` ends it, `addresses` tells the port."""
-    runner = DeadlineRunner(app, app[OPTIONS])
+    found_at_once = app[STRAIGHT]
+    runner = DeadlineRunner(app, app[OPTIONS], found_at_once)
     await runner.setup()
     try:
         await web.TCPSite(runner, host, port).start()
@@ -81,13 +90,17 @@ def _add(app: web.Application, route: AnyRoute, desk: Desk) -> None:
     methods = ["GET", "HEAD"] if route.method == "GET" else [route.method]
     for method in methods:  # RFC 9110, section 9.1: GET brings HEAD with it
         resource.add_route(method, handler, expect_handler=leave_expectations)
+        if not route.has_id:
+            app[STRAIGHT][method, route.path] = straight(desk.meters, handler)
 
 
 def _openapi_route(table: list[AnyRoute]) -> Route[Query, NoBody]:
-    document = json.dumps(describe(table, version=version("parley")))
+    @cache
+    def document() -> str:
+        return json.dumps(describe(table, version=version("parley")))
 
     async def openapi(_ask: Ask[Query, NoBody]) -> Reply:
-        return Reply(text=document)
+        return Reply(text=document())
 
     return Route(
         method="GET",

@@ -9,8 +9,8 @@ they still mean what they meant.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeAlias
 
 import structlog
 from aiohttp import web
@@ -18,9 +18,13 @@ from aiohttp.web_protocol import RequestHandler
 
 from gateway.http.options import HttpOptions
 from gateway.http.problems import INTERNAL, MALFORMED_REQUEST, Problem
-from gateway.http.responses import new_request_id, problem_response, secure
+from gateway.http.responses import new_request_id, problem_response
 
 log = structlog.get_logger(__name__)
+
+Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
+Straight: TypeAlias = Mapping[tuple[str, str], Handler]
+_Answer: TypeAlias = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
 
 class DeadlineHandler(RequestHandler):
@@ -112,18 +116,8 @@ class DeadlineHandler(RequestHandler):
             timer.cancel()
 
 
-class _Nameless(web.Response):
-    """A response to what is no request: there is no application to take our name off it."""
-
-    async def _prepare_headers(self) -> None:
-        await super()._prepare_headers()
-        self.headers.popall("Server", None)
-
-
 def _last_words(problem: Problem) -> web.Response:
-    told = problem_response(problem, new_request_id())
-    response = _Nameless(body=told.body, status=told.status, headers=told.headers)
-    secure(response)
+    response = problem_response(problem, new_request_id())
     response.force_close()
     return response
 
@@ -139,16 +133,20 @@ class DeadlineServer(web.Server):
 
 
 class DeadlineRunner(web.AppRunner):
-    """Runs an application on a DeadlineServer; `cleanup` ends it gracefully."""
+    """Runs an application on a DeadlineServer; `cleanup` ends it gracefully.
 
-    def __init__(self, app: web.Application, options: HttpOptions) -> None:
+    `straight` are handlers by method and path, for requests that need no router to find them.
+    """
+
+    def __init__(self, app: web.Application, options: HttpOptions, straight: Straight) -> None:
         super().__init__(app, shutdown_timeout=options.shutdown_grace)
         self._options = options
+        self._straight = straight
 
     async def _make_server(self) -> web.Server:
         plain = await super()._make_server()
         server = DeadlineServer(
-            plain.request_handler,
+            self._straight_or(plain.request_handler),
             request_factory=plain.request_factory,
             access_log=None,
             auto_decompress=False,  # bodies are read as they were sent, or refused
@@ -157,3 +155,12 @@ class DeadlineRunner(web.AppRunner):
         )
         server.options = self._options
         return server
+
+    def _straight_or(self, otherwise: _Answer) -> _Answer:
+        straight = self._straight
+
+        def answer(request: web.BaseRequest) -> Awaitable[web.StreamResponse]:
+            found: Any = straight.get((request.method, request.raw_path), otherwise)
+            return found(request)  # type: ignore[no-any-return]  # each gives the same
+
+        return answer

@@ -13,22 +13,46 @@ from pydantic import BaseModel
 
 from gateway.http.auth import require_scope
 from gateway.http.bodies import fit, parse_json, read_body
-from gateway.http.framing import KEY_ID, ROUTE, Handler
+from gateway.http.connections import Handler
+from gateway.http.framing import ENTRY, Entry
 from gateway.http.problems import RATE_LIMITED, misfit, slow_down
 from gateway.http.queries import parse_idempotency_key, parse_path, parse_query
 from gateway.http.responses import Reply, reply_response
 from gateway.http.routes import NOBODY, AnyRoute, Ask, Desk, RawBody
+from gateway.logs import REQUEST
 from storage.values import ApiKey
 
 
 def endpoint(route: AnyRoute, desk: Desk) -> Handler:
-    """Make the handler of a route."""
+    """Make the handler of a route, with all bound that can be bound ahead."""
+    no_query: BaseModel = route.query()
+    options = desk.options
+    most = options.max_import if route.body is RawBody else options.max_body
 
     async def handle(request: web.Request) -> web.StreamResponse:
-        request[ROUTE] = route.path
-        key = await _admit(route, desk, request)
-        answer = await route.run(await _ask(route, desk, request, key))
-        return reply_response(answer) if isinstance(answer, Reply) else answer
+        entry = request[ENTRY]
+        entry.route = route.path
+        key = await _admit(route, desk, request, entry)
+        name = parse_path(request.match_info) if route.has_id else ""
+        asks = route.scopes and "?" in request.raw_path
+        query = parse_query(request.query, route.query) if asks else no_query
+        by_key = route.idempotent_by_key
+        idempotency_key = parse_idempotency_key(request.headers) if by_key else ""
+        body = _body(route, await read_body(request, options, most) if route.reads_body else b"")
+        answer = await route.run(
+            Ask(
+                desk=desk,
+                request=request,
+                key=key,
+                id=name,
+                query=query,
+                idempotency_key=idempotency_key,
+                body=body,
+            )
+        )
+        if isinstance(answer, Reply):
+            return reply_response(answer, request, REQUEST.get())
+        return answer
 
     return handle
 
@@ -37,12 +61,13 @@ async def leave_expectations(_request: web.Request) -> None:
     """Say no 100 Continue yet: `read_body` does, when the body is wanted."""
 
 
-async def _admit(route: AnyRoute, desk: Desk, request: web.Request) -> ApiKey:
+async def _admit(route: AnyRoute, desk: Desk, request: web.Request, entry: Entry) -> ApiKey:
     if not route.scopes:
         return NOBODY
-    sent = request.headers.getall("Authorization", [""])
-    key = await desk.ring.owner(sent[0] if len(sent) == 1 else "", request.remote or "")
-    request[KEY_ID] = key.id
+    every = request.headers.getall("Authorization", [""])
+    sent = every[0] if len(every) == 1 else ""
+    key = desk.ring.believed(sent) or await desk.ring.owner(sent, request.remote or "")
+    entry.key_id = key.id
     require_scope(key, route.scopes)
     wait = desk.rates.take(key.id)
     if wait:
@@ -50,31 +75,11 @@ async def _admit(route: AnyRoute, desk: Desk, request: web.Request) -> ApiKey:
     return key
 
 
-async def _ask(
-    route: AnyRoute, desk: Desk, request: web.Request, key: ApiKey
-) -> Ask[BaseModel, BaseModel]:
-    by_key = route.idempotent_by_key
-    return Ask(
-        desk=desk,
-        request=request,
-        key=key,
-        id=parse_path(request.match_info),
-        query=parse_query(request.query, route.query) if route.scopes else route.query(),
-        idempotency_key=parse_idempotency_key(request.headers) if by_key else "",
-        body=await _body(route, desk, request),
-    )
-
-
-async def _body(route: AnyRoute, desk: Desk, request: web.Request) -> BaseModel:
+def _body(route: AnyRoute, sent: bytes) -> BaseModel:
     view: type[BaseModel] = route.body
-    if not route.reads_body:
-        return view()
-    raw = view is RawBody
-    options = desk.options
-    sent = await read_body(request, options, options.max_import if raw else options.max_body)
     if not sent and not route.body_needed:
         return view()
     if not sent:
         raise misfit("body", "is missing")
     value: Any = parse_json(sent)
-    return RawBody(text=sent.decode()) if raw else fit(value, view)
+    return RawBody(text=sent.decode()) if view is RawBody else fit(value, view)

@@ -7,14 +7,14 @@ request succeeded: before that it is just something that a stranger typed.
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
-from typing import TypeAlias
+from collections.abc import Awaitable, Mapping
+from dataclasses import dataclass, field
 
 import structlog
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
-from gateway.http.connections import DeadlineHandler
+from gateway.http.connections import DeadlineHandler, Handler
 from gateway.http.meters import Meters
 from gateway.http.problems import (
     INTERNAL,
@@ -26,34 +26,63 @@ from gateway.http.problems import (
     Problem,
     problem_of,
 )
-from gateway.http.responses import problem_response, request_id_of
+from gateway.http.responses import REQUEST_ID, problem_response, request_id_in
+from gateway.logs import REQUEST, noting
 
 log = structlog.get_logger(__name__)
 
-Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
-ROUTE: web.RequestKey[str] = web.RequestKey("route", str)
-"""Where a request keeps the route as declared."""
+@dataclass(slots=True)
+class Entry:
+    """What the log and the meters will say of a request, as far as it is known."""
 
-KEY_ID: web.RequestKey[str] = web.RequestKey("key_id", str)
-"""Where a request keeps the id of the key that it came with."""
+    method: str
+    route: str = "other"
+    """As declared."""
+    key_id: str = ""
+    ids: Mapping[str, str] = field(default_factory=dict)
+
+
+ENTRY: web.RequestKey[Entry] = web.RequestKey("entry", Entry)
+"""Where a request keeps its entry."""
 
 _METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 _ENDS_CONNECTION = {MALFORMED_REQUEST, TOO_SLOW, TOO_LARGE}
 
 
 def frame(meters: Meters) -> Middleware:
-    """Make the middleware."""
+    """Make the middleware, for what the application's router finds."""
 
     @web.middleware
     async def framed(request: web.Request, handler: Handler) -> web.StreamResponse:
-        started = time.perf_counter()
-        with structlog.contextvars.bound_contextvars(request=request_id_of(request)):
-            response = await _answer(request, handler)
-            _note(meters, request, response, time.perf_counter() - started)
-        return response
+        entry = Entry(request.method, ids=request.match_info)
+        return await _framed(meters, handler, request, entry)
 
     return framed
+
+
+def straight(meters: Meters, handler: Handler) -> Handler:
+    """Put the frame around one handler, for what is found without the router."""
+
+    def framed(request: web.Request) -> Awaitable[web.StreamResponse]:
+        return _framed(meters, handler, request, Entry(request.method))
+
+    return framed
+
+
+async def _framed(
+    meters: Meters, handler: Handler, request: web.Request, entry: Entry
+) -> web.StreamResponse:
+    started = time.perf_counter()
+    request[ENTRY] = entry
+    request_id = request[REQUEST_ID] = request_id_in(request.headers)
+    before = REQUEST.set(request_id)
+    try:
+        response = await _answer(request, handler)
+        _enter(meters, entry, response.status, time.perf_counter() - started)
+    finally:
+        REQUEST.reset(before)
+    return response
 
 
 async def _answer(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -82,7 +111,7 @@ def _problem(exc: Exception) -> Problem:
 
 
 def _tell(request: web.Request, problem: Problem) -> web.Response:
-    response = problem_response(problem, request_id_of(request))
+    response = problem_response(problem, request[REQUEST_ID])
     if problem.kind in _ENDS_CONNECTION:
         response.force_close()
     if problem.kind is TOO_SLOW and isinstance(request.protocol, DeadlineHandler):
@@ -90,19 +119,20 @@ def _tell(request: web.Request, problem: Problem) -> web.Response:
     return response
 
 
-def _note(
-    meters: Meters, request: web.Request, response: web.StreamResponse, seconds: float
-) -> None:
-    route = request.get(ROUTE, "other")
-    method = request.method if request.method in _METHODS else "other"
-    meters.count(method=method, route=route, status=response.status, seconds=seconds)
-    ids = dict(request.match_info) if route != "other" and response.status < 400 else {}  # noqa: PLR2004
-    log.info(
-        "request",
-        method=method,
-        route=route,
-        status=response.status,
-        ms=round(seconds * 1000, 1),
-        key_id=request.get(KEY_ID, ""),
+def _enter(meters: Meters, entry: Entry, status: int, seconds: float) -> None:
+    method = entry.method if entry.method in _METHODS else "other"
+    route = entry.route
+    meters.count(method=method, route=route, status=status, seconds=seconds)
+    write = noting()
+    if write is None:
+        return
+    ids = entry.ids if route != "other" and status < 400 else {}  # noqa: PLR2004 (RFC 9110: well)
+    fields = {
+        "method": method,
+        "route": route,
+        "status": status,
+        "ms": round(seconds * 1000, 1),
+        "key_id": entry.key_id,
         **ids,
-    )
+    }
+    write("request", fields)

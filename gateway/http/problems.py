@@ -67,6 +67,7 @@ ERRORS: Mapping[type[Exception], Kind] = {
     store.StoreError: UNAVAILABLE,
     store.UnknownThread: NOT_FOUND,
     store.ThreadKeyTaken: ALREADY_HERE,
+    store.PlaceTaken: ALREADY_HERE,
     store.IdTaken: ALREADY_HERE,
     store.BadCursor: BAD_CURSOR,
     store.StoreBusy: STORE_BUSY,

@@ -52,7 +52,7 @@ class Desk:
     options: HttpOptions
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)  # not frozen: that more than doubles the cost of one
 class Ask(Generic[QueryT, BodyT]):
     """One request, after every check: who asks, about what, with what."""
 

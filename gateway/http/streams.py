@@ -43,7 +43,7 @@ async def stream_events(ask: Ask[Any, Any], *, after: int) -> web.StreamResponse
         response = web.StreamResponse(
             headers={"Content-Type": CONTENT_TYPE, "X-Accel-Buffering": "no"}
         )
-        with ask.desk.meters.streams.track_inprogress(), suppress(ConnectionError):
+        with ask.desk.meters.streaming(), suppress(ConnectionError):
             await response.prepare(ask.request)
             await response.write(_HELLO)
             await _pump(ask, response, ask.gateway.follow(ask.id, after=after), ending)

@@ -107,6 +107,13 @@ def lines(stream: io.StringIO) -> list[dict[str, Any]]:
     return [json.loads(line) for line in stream.getvalue().splitlines()]
 
 
+def noted(fields: dict[str, object]) -> None:
+    """Write a line by the short way."""
+    write = logs.noting()
+    assert write is not None
+    write("request", fields)
+
+
 @pytest.mark.parametrize("shape", SECRETS)
 def test_secret_in_any_field_is_in_no_line(written: io.StringIO, shape: str) -> None:
     """Whatever the field, as a value, in a list, bound to the context or in the message."""
@@ -231,6 +238,63 @@ def test_ids_of_the_context_stand_on_every_line_inside(json_lines: io.StringIO) 
         },
         {"level": "info", "event": "outside", "seq": 7},
     ]
+
+
+def test_id_of_the_request_stands_on_every_line_inside(json_lines: io.StringIO) -> None:
+    """Ours, those of libraries, and the short way's; not on those outside."""
+    before = logs.REQUEST.set("req_1")
+    structlog.get_logger().info("ours")
+    logging.getLogger("some.library").warning("a library's")
+    noted({"status": 201})
+    logs.REQUEST.reset(before)
+    structlog.get_logger().info("outside")
+
+    told = [(one["event"], one.get("request")) for one in lines(json_lines)]
+    assert told == [
+        ("ours", "req_1"),
+        ("a library's", "req_1"),
+        ("request", "req_1"),
+        ("outside", None),
+    ]
+
+
+def test_short_way_writes_what_the_long_one_would(json_lines: io.StringIO) -> None:
+    """The same fields in the same order, and a time of the same form."""
+    fields: dict[str, object] = {"method": "POST", "status": 201, "ms": 1.5, "thread": "th_1"}
+    with logs.bound(request="req_1"):
+        structlog.get_logger().info("request", **fields)
+    before = logs.REQUEST.set("req_1")
+    noted(fields)
+    logs.REQUEST.reset(before)
+
+    long, short = (list(one.items()) for one in lines(json_lines))
+    assert long[1:] == short[1:]
+    assert len(str(long[0])) == len(str(short[0]))
+
+
+@pytest.mark.parametrize("shape", SECRETS)
+def test_short_way_is_as_careful_as_the_long_one(written: io.StringIO, shape: str) -> None:
+    """A caller may choose a request's id: it passes the same sieves."""
+    before = logs.REQUEST.set(SECRETS[shape])
+    noted({"thread": SECRETS[shape], "text": CANARY, "path": f"/x/set-{CANARY}/y"})
+    logs.REQUEST.reset(before)
+
+    assert "request" in written.getvalue()
+    assert CANARY not in written.getvalue()
+
+
+def test_short_way_heeds_the_level() -> None:
+    """Its lines are of level "info"."""
+    root = logging.getLogger()
+    handlers, level = list(root.handlers), root.level
+    logs.configure("warning", "json", stream=io.StringIO())
+    write = logs.noting()
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    logging.captureWarnings(capture=False)
+    structlog.reset_defaults()
+
+    assert write is None
 
 
 def test_lines_below_the_level_are_left_out(json_lines: io.StringIO) -> None:

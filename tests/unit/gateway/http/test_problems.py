@@ -28,6 +28,7 @@ TABLE: list[tuple[Exception, int, str]] = [
     (store.BadCursor("no"), 422, "bad-cursor"),
     (store.UnknownThread("no"), 404, "not-found"),
     (store.ThreadKeyTaken("taken"), 409, "already-here"),
+    (store.PlaceTaken("taken"), 409, "already-here"),
     (store.StoreBusy("locked", retry_after=2), 503, "store-busy"),
     (store.StoreUnreachable("no connection"), 503, "unavailable"),
     (store.StoreReadOnly("read-only"), 503, "unavailable"),
