@@ -1,0 +1,99 @@
+"""The app's manifest: exactly the scopes and events that this channel uses. Pure.
+
+`parley slack manifest` prints it, and Slack makes the app from it; the doctor compares the scopes
+that a token has with these. Each stands with what it is for.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+COMMAND: Final = "/parley"
+ASK_SHORTCUT: Final = "parley_ask"
+
+BOT_SCOPES: Final = {
+    "app_mentions:read": "hear mentions",
+    "assistant:write": "show that the agent works",
+    "channels:history": "hear replies in threads that the agent is in",
+    "chat:write": "answer, ask, and update what was asked",
+    "commands": "the command /parley and the shortcut",
+    "files:read": "read files that people send along",
+    "groups:history": "the same in private channels",
+    "im:history": "hear direct messages",
+    "im:write": "reach people by direct messages",
+    "mpim:history": "hear direct messages among several",
+    "users:read": "know people's names, and who is from elsewhere",
+    "users:read.email": "know that a person in Slack and in mail are one",
+}
+
+BOT_EVENTS: Final = {
+    "agent_session_stopped": "somebody pressed Slack's own stop",
+    "app_home_opened": "show what waits for them",
+    "app_mention": "begin or go on",
+    "app_uninstalled": "forget the token",
+    "message.channels": "replies in the agent's threads",
+    "message.groups": "the same in private channels",
+    "message.im": "direct messages",
+    "message.mpim": "direct messages among several",
+    "tokens_revoked": "forget the token",
+}
+
+Manifest = dict[str, Any]
+
+
+def manifest(
+    *, name: str = "Parley", public_url: str = "", socket_mode: bool = False, oauth: bool = False
+) -> Manifest:
+    """Write the manifest; without Socket Mode, Slack needs to know where we are."""
+    events = "" if socket_mode else f"{public_url}/slack/events"
+    settings: Manifest = {
+        "event_subscriptions": {**_at(events, "request_url"), "bot_events": list(BOT_EVENTS)},
+        "interactivity": {"is_enabled": True, **_at(events, "request_url")},
+        "org_deploy_enabled": oauth,
+        "socket_mode_enabled": socket_mode,
+        "token_rotation_enabled": oauth,
+    }
+    redirect = {"redirect_urls": [f"{public_url}/slack/oauth_redirect"]} if oauth else {}
+    return {
+        "display_information": {
+            "name": name,
+            "description": "Agents that ask people, and wait",
+            "background_color": "#1d3557",
+        },
+        "features": _features(name, events),
+        "oauth_config": {**redirect, "scopes": {"bot": list(BOT_SCOPES)}},
+        "settings": settings,
+    }
+
+
+def _features(name: str, events: str) -> Manifest:
+    return {
+        "app_home": {
+            "home_tab_enabled": True,
+            "messages_tab_enabled": True,
+            "messages_tab_read_only_enabled": False,
+        },
+        "bot_user": {"display_name": name, "always_online": True},
+        "shortcuts": [
+            {
+                "name": "Ask the agent about this",
+                "type": "message",
+                "callback_id": ASK_SHORTCUT,
+                "description": "Hand this message to the agent",
+            }
+        ],
+        "slash_commands": [
+            {
+                "command": COMMAND,
+                **_at(events, "url"),
+                "description": "What the agent does for you",
+                "usage_hint": "status | pause | resume | cancel | help",
+                "should_escape": True,
+            }
+        ],
+        "assistant_view": {"assistant_description": "Ask me anything; I ask back when I must."},
+    }
+
+
+def _at(url: str, name: str) -> dict[str, str]:
+    return {name: url} if url else {}
