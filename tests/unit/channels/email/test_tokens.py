@@ -1,0 +1,107 @@
+"""Tokens: signed, short, and the same in any letter case."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from channels.email.mail import Address, Purpose
+from channels.email.tokens import (
+    TokenTooLong,
+    delivery_of,
+    mint_message_id,
+    sign_token,
+    tag_of,
+    tagged,
+    verify_token,
+)
+
+SECRET = b"a secret of sixteen bytes or more"
+REFERENCES = [
+    "q_0123456789abcdef0123",
+    "th_ffffffffffffffffffff",
+    "th_0123456789abcdef0123.999999999",
+    "refund-1",
+]
+
+
+@pytest.mark.parametrize("reference", REFERENCES)
+@pytest.mark.parametrize("purpose", ["reply", "bounce"])
+def test_token_names_what_it_was_made_for(reference: str, purpose: Purpose) -> None:
+    """Reference and purpose come back, whatever a server did to the letters."""
+    text = sign_token(reference, purpose, SECRET)
+
+    for changed in (text, text.upper(), text.title()):
+        token = verify_token(changed, SECRET)
+        assert token is not None
+        assert (token.reference, token.purpose) == (reference, purpose)
+
+
+@pytest.mark.parametrize("reference", REFERENCES)
+def test_token_fits_into_a_local_part(reference: str) -> None:
+    """RFC 5321 allows 64 characters; that leaves 23 for the address itself."""
+    local = tagged("a-long-name-for-agents@example.com", sign_token(reference, "reply", SECRET))
+
+    assert len(local.partition("@")[0]) <= 64
+
+
+@given(st.data())
+def test_token_that_was_changed_is_none(data: st.DataObject) -> None:
+    """Each letter counts: another one, one less, one more, another secret."""
+    text = sign_token("q_0123456789abcdef0123", "reply", SECRET)
+    place = data.draw(st.integers(0, len(text) - 1))
+    letter = data.draw(
+        st.sampled_from("abcdefghijklmnopqrstuvwxyz234567").filter(lambda c: c != text[place])
+    )
+
+    assert verify_token(text[:place] + letter + text[place + 1 :], SECRET) is None
+    assert verify_token(text[:place] + text[place + 1 :], SECRET) is None
+    assert verify_token(text[:place] + letter + text[place:], SECRET) is None
+    assert verify_token(text, b"another secret") is None
+    assert verify_token(text, b"") is None
+
+
+def test_last_letter_has_no_second_spelling() -> None:
+    """Base32 leaves bits over in the last letter; four letters would mean the same."""
+    text = sign_token("q_0123456789abcdef0123", "reply", SECRET)
+    spellings = [text[:-1] + letter for letter in "abcdefghijklmnopqrstuvwxyz234567"]
+
+    assert [one for one in spellings if verify_token(one, SECRET)] == [text]
+
+
+@given(st.text(max_size=60))
+def test_any_text_can_be_looked_at(text: str) -> None:
+    """Strangers write what they like before the at sign."""
+    assert verify_token(text, SECRET) is None
+    assert delivery_of(text, SECRET) == ""
+
+
+def test_id_that_does_not_fit_is_refused() -> None:
+    """A caller may choose ids; one that is too long is named by its thread instead."""
+    with pytest.raises(TokenTooLong, match="fit into an address"):
+        sign_token("an-id-that-is-much-too-long", "reply", SECRET)
+
+
+def test_tag_counts_only_in_our_own_address() -> None:
+    """Any letter case; another name, another domain and no tag are not ours."""
+    ours = "Agent@Example.com"
+
+    assert tag_of(Address(email="AGENT+AbC@EXAMPLE.com"), ours) == "abc"
+    assert tag_of(Address(email="agent+a+b@example.com"), ours) == "a+b"
+    assert tag_of(Address(email="other+abc@example.com"), ours) == ""
+    assert tag_of(Address(email="agent+abc@example.org"), ours) == ""
+    assert tag_of(Address(email="agent@example.com"), ours) == ""
+    assert tag_of(Address(email="x+abc@example.org"), "") == "abc"
+
+
+def test_message_id_names_its_delivery() -> None:
+    """The same for each try; nobody else can make one; the domain may be rewritten."""
+    made = mint_message_id("th_0123456789abcdef0123.7", "example.com", SECRET)
+
+    assert made == mint_message_id("th_0123456789abcdef0123.7", "example.com", SECRET)
+    assert delivery_of(made, SECRET) == "th_0123456789abcdef0123.7"
+    assert delivery_of(made.upper().replace("EXAMPLE.COM", "eu.amazonses.com"), SECRET) != ""
+    assert delivery_of(made.replace(".7.", ".8."), SECRET) == ""
+    assert delivery_of(made, b"another secret") == ""
+    assert delivery_of("<abc@example.com>", SECRET) == ""
