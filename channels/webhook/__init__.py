@@ -1,0 +1,1 @@
+"""Webhooks: whatever can POST begins and resumes threads. Sources are declared by the operator."""
