@@ -22,6 +22,7 @@ from typing import Literal
 from agent_core import Agent, OpenAIChat
 from agent_core.thread.times import as_datetime
 from gateway.agents import load_agents
+from gateway.channel_settings import SlackSettings
 from gateway.keys import secret_file
 from gateway.redaction import clean_text
 from gateway.settings import (
@@ -73,6 +74,7 @@ def examine() -> Iterator[Check]:
     adopt_env_file()
     yield from _machine(settings)
     yield from _agents(settings)
+    yield from _slack(load(SlackSettings))
     yield _port(settings)
 
 
@@ -211,6 +213,37 @@ def _model(agents: list[Agent]) -> Check:
         told = f"{', '.join(needy)} would have none"
         return Check("model", "fail", told, "set OPENAI_API_KEY, or OPENAI_BASE_URL to a server")
     return Check("model", "ok", clean_text(settings.base_url) or "OpenAI's server")
+
+
+# --- channels -------------------------------------------------------------------------------------
+
+
+def _slack(settings: SlackSettings) -> Iterator[Check]:
+    """Does Slack take our tokens, and do they have all scopes?"""
+    if not settings.is_on:
+        yield Check("slack", "ok", "not turned on; `parley slack manifest` begins it")
+        return
+    from channels.slack.examination import examine as examine_slack  # noqa: PLC0415 (half a second)
+    from channels.slack.manifest import BOT_EVENTS  # noqa: PLC0415 (belongs to it)
+
+    bot, app = settings.bot_token, settings.app_token
+    findings = asyncio.run(
+        examine_slack(
+            bot_token=bot.get_secret_value() if bot else "",
+            app_token=app.get_secret_value() if app else "",
+            api_url=f"{settings.api_url}/",
+        )
+    )
+    for one in findings:
+        yield Check("slack", "ok" if one.is_good else "fail", one.told, one.todo)
+    if settings.client_id:
+        yield Check("slack", "ok", "installed by OAuth, at /slack/install")
+    yield Check(
+        "slack",
+        "ok",
+        "which events it sends us, Slack tells nobody",
+        f"see that Event Subscriptions, Subscribe to bot events, has {', '.join(BOT_EVENTS)}",
+    )
 
 
 # --- network --------------------------------------------------------------------------------------

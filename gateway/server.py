@@ -15,17 +15,24 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent_core import Agent
-from channels.web.channel import WebChannel
+from channels.channel import Channel
 from gateway import failpoints
 from gateway.agents import load_agents
+from gateway.channel_settings import SlackSettings
+from gateway.channel_wiring import live_channels, make_channels, open_channels, routes
+from gateway.config import check_agents, load_config
 from gateway.engine import Engine
 from gateway.hints import Hints
 from gateway.http.app import make_app, run_app
+from gateway.http.channel_routes import mount
 from gateway.http.options import HttpOptions
 from gateway.keys import secret_key
 from gateway.local import LocalGateway
+from gateway.nearby import Nearby
+from gateway.people import Directory
 from gateway.sender import Sender
-from gateway.settings import Settings
+from gateway.settings import Settings, load
+from gateway.sweeping import sweep_for_ever
 from storage.store import Store
 from storage.urls import open_store
 
@@ -41,7 +48,18 @@ class Parts:
     store: Store
     agents: Mapping[str, Agent]
     hints: Hints
+    nearby: Nearby
     gateway: LocalGateway
+
+
+@dataclass(frozen=True)
+class House:
+    """What an operator has set up: where people are, who they are, which agent answers them."""
+
+    channels: Mapping[str, Channel]
+    people: Directory
+    routes: Mapping[str, str]
+    secret: bytes
 
 
 async def serve(settings: Settings, role: Role = "all") -> None:
@@ -50,10 +68,23 @@ async def serve(settings: Settings, role: Role = "all") -> None:
     for name in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(name, stop.set)
     agents = load_agents(settings.agents)
-    secret_key(settings)  # made now, so that a restart signs with the same one
-    async with parts(settings, agents) as made, _running(made, settings, role, stop):
+    house = set_up(settings, agents)
+    async with parts(settings, agents) as made, _running(made, house, settings, role, stop):
         await stop.wait()
         _log.info("stopping")
+
+
+def set_up(settings: Settings, agents: Mapping[str, Agent]) -> House:
+    """Read what the operator has written, and refuse what can't work."""
+    config = load_config(settings.config)
+    check_agents(config, list(agents))
+    secret = secret_key(settings)  # made now, so that a restart signs with the same one
+    return House(
+        channels=make_channels(settings, load(SlackSettings), config, secret, list(agents)),
+        people=Directory(config.people),
+        routes=routes(config.routes, agents),
+        secret=secret,
+    )
 
 
 @asynccontextmanager
@@ -62,15 +93,16 @@ async def parts(settings: Settings, agents: Mapping[str, Agent]) -> AsyncIterato
     store = failpoints.rigged(open_store(settings.database_url))
     await store.open()
     try:
-        hints = Hints(store)
-        yield Parts(store, agents, hints, LocalGateway(store, agents, hints))
+        hints, nearby = Hints(store), Nearby()
+        gateway = LocalGateway(store, agents, hints, nearby=nearby)
+        yield Parts(store, agents, hints, nearby, gateway)
     finally:
         await store.close()
 
 
 @asynccontextmanager
 async def _running(
-    made: Parts, settings: Settings, role: Role, stop: asyncio.Event
+    made: Parts, house: House, settings: Settings, role: Role, stop: asyncio.Event
 ) -> AsyncIterator[None]:
     """Start the parts of a role, each on top of what it needs; stop them in reverse."""
 
@@ -79,16 +111,41 @@ async def _running(
 
     async with AsyncExitStack() as stack:
         await start(made.hints.run())
+        await stack.enter_async_context(
+            open_channels(
+                house.channels,
+                made.gateway,
+                made.store,
+                house.people,
+                house.routes,
+                secret=house.secret,
+                receives=role != "worker",
+            )
+        )
         if role != "web":
-            channels = {channel.name: channel for channel in (WebChannel(),)}
-            sender = Sender(made.store, channels, made.hints, options=failpoints.sender_options())
+            sender = Sender(
+                made.store,
+                house.channels,
+                made.hints,
+                people=house.people,
+                options=failpoints.sender_options(),
+                nearby=failpoints.beside(made.nearby),
+            )
             engine = Engine(
-                made.store, made.agents, made.hints, options=failpoints.engine_options()
+                made.store,
+                made.agents,
+                made.hints,
+                options=failpoints.engine_options(),
+                nearby=failpoints.beside(made.nearby),
+                live=live_channels(house.channels),
             )
             await start(sender.run())
             await start(engine.run())
+            await start(sweep_for_ever(made.store))
         if role != "worker":
-            app = make_app(made.gateway, made.store, HttpOptions(shutdown_grace=5))
+            options = HttpOptions(shutdown_grace=5)
+            app = make_app(made.gateway, made.store, options)
+            mount(app, house.channels.values(), options)
             runner = await run_app(app, settings.host, settings.port)
             stack.push_async_callback(runner.cleanup)
             _log.info("listening", extra={"port": runner.addresses[0][1]})

@@ -12,7 +12,6 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
-from urllib.parse import urlsplit
 
 from dotenv import dotenv_values
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr, ValidationError
@@ -20,88 +19,27 @@ from pydantic import model_validator as model_rule
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from agent_core.errors import ModelRejected, ParleyError
+from agent_core.errors import ModelRejected
 from agent_core.models.server import server_from
-from storage.errors import BadStoreUrl
+from gateway import setting_rules as rules
+from gateway.channel_settings import EmailSettings, SlackSettings
+from gateway.setting_rules import SettingsError as SettingsError  # noqa: PLC0414 (ours to give)
 from storage.locations import File, Server, locate
 
-ENV_FILE = ".env"
 _PREFIX = "PARLEY_"
 NOT_SETTINGS = frozenset({"PARLEY_PYTHON"})
 """Names that begin like ours and are read elsewhere: `./parley` builds `.venv` with this one."""
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 LogFormat = Literal["json", "text"]
-_LEVELS = ("debug", "info", "warning", "error")
-_FORMATS = ("json", "text")
-_SHORTEST_SECRET = 16
-
-
-class SettingsError(ParleyError):
-    """The operator must act: something can't work as it is configured, and nothing has started."""
-
-
-def _database(url: str) -> str:
-    try:
-        locate(url)
-    except BadStoreUrl as exc:
-        raise ValueError from exc
-    return url
-
-
-def _http(url: str) -> str:
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.port == 0:
-        raise ValueError
-    if not url.isprintable() or " " in url or parts.query or parts.fragment:
-        raise ValueError
-    return url.rstrip("/")
-
-
-def _secret(secret: SecretStr) -> SecretStr:
-    if len(secret.get_secret_value()) < _SHORTEST_SECRET:
-        raise ValueError
-    return secret
-
-
-def _header(key: SecretStr) -> SecretStr:
-    text = key.get_secret_value().strip()
-    if not (text.isascii() and text.isprintable()) or " " in text:
-        raise ValueError
-    return SecretStr(text)
-
-
-def _listed(value: object) -> object:
-    if not isinstance(value, str):
-        return value
-    return tuple(one.strip() for one in value.split(",") if one.strip())
-
-
-def _log(value: str) -> str:
-    words = value.lower().split("/")
-    levels = [word for word in words if word in _LEVELS]
-    formats = [word for word in words if word in _FORMATS]
-    if len(levels) > 1 or len(formats) > 1 or len(levels) + len(formats) != len(words):
-        raise ValueError
-    return f"{(levels or ['info'])[0]}/{(formats or ['text'])[0]}"
-
-
-_COMMON = SettingsConfigDict(
-    env_file=ENV_FILE,
-    env_file_encoding="utf-8",
-    env_ignore_empty=True,
-    extra="ignore",
-    frozen=True,
-    hide_input_in_errors=True,
-)
 
 
 class DatabaseSettings(BaseSettings):
     """What `keys`, `db` and `doctor` need: where the database is."""
 
-    model_config = SettingsConfigDict(**_COMMON, env_prefix=_PREFIX)
+    model_config = SettingsConfigDict(**rules.COMMON, env_prefix=_PREFIX)
 
-    database_url: Annotated[str, AfterValidator(_database)] = Field(
+    database_url: Annotated[str, AfterValidator(rules.database)] = Field(
         "sqlite:///parley.db",
         description="sqlite:///parley.db (or sqlite:////a/whole/path.db), "
         "or postgresql://user:password@host/database",
@@ -117,18 +55,21 @@ class Settings(DatabaseSettings):
         description="an address to listen on: 127.0.0.1, or 0.0.0.0 for every network",
     )
     port: int = Field(8080, ge=0, le=65_535, description="a port, from 0 (any free one) to 65535")
-    public_url: Annotated[str, AfterValidator(lambda url: url and _http(url))] = Field(
+    public_url: Annotated[str, AfterValidator(lambda url: url and rules.http(url))] = Field(
         "", description="where people reach the server, like https://parley.example.com"
     )
-    secret_key: Annotated[SecretStr, AfterValidator(_secret)] | None = Field(
+    secret_key: Annotated[SecretStr, AfterValidator(rules.secret)] | None = Field(
         None,
-        description=f"at least {_SHORTEST_SECRET} characters of chance, "
+        description=f"at least {rules.SHORTEST_SECRET} characters of chance, "
         "like what `openssl rand -hex 32` prints",
     )
-    agents: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)] = Field(
+    agents: Annotated[tuple[str, ...], NoDecode, BeforeValidator(rules.listed)] = Field(
         (), description="modules that define agents, like shop.agents or ./agents.py, with commas"
     )
-    log: Annotated[str, AfterValidator(_log)] = Field(
+    config: str = Field(
+        "", description="a file like parley.toml, with people, routes and rules of channels"
+    )
+    log: Annotated[str, AfterValidator(rules.log)] = Field(
         "info/text", description="debug, info, warning or error, a slash, and json or text"
     )
 
@@ -137,7 +78,7 @@ class Settings(DatabaseSettings):
         if self.secret_key is None and isinstance(locate(self.database_url), Server):
             raise SettingsError(
                 "PARLEY_SECRET_KEY is not set: with PostgreSQL every machine needs the same one, "
-                f"{_described(type(self), 'secret_key')}"
+                f"{rules.described(type(self), 'secret_key')}"
             )
         return self
 
@@ -150,18 +91,18 @@ class Settings(DatabaseSettings):
     @property
     def log_level(self) -> LogLevel:
         """From which level on to log."""
-        return self.log.partition("/")[0]  # type: ignore[return-value]  # `_log` has checked it
+        return self.log.partition("/")[0]  # type: ignore[return-value]  # `rules.log` has checked it
 
     @property
     def log_format(self) -> LogFormat:
         """How a log line is written."""
-        return self.log.partition("/")[2]  # type: ignore[return-value]  # `_log` has checked it
+        return self.log.partition("/")[2]  # type: ignore[return-value]  # `rules.log` has checked it
 
 
 class ModelSettings(BaseSettings):
     """Where agents without a model of their own find one; `agent_core` reads the same names."""
 
-    model_config = SettingsConfigDict(**_COMMON, env_prefix="OPENAI_", protected_namespaces=())
+    model_config = SettingsConfigDict(**rules.COMMON, env_prefix="OPENAI_", protected_namespaces=())
 
     api_key: SecretStr | None = Field(None, description="the key of the model server, like sk-…")
     base_url: str = Field("", description="like http://localhost:8000/v1 or https://host/v1")
@@ -181,17 +122,23 @@ class ModelSettings(BaseSettings):
 class ClientSettings(BaseSettings):
     """What the command line needs to talk to a server."""
 
-    model_config = SettingsConfigDict(**_COMMON, env_prefix=_PREFIX)
+    model_config = SettingsConfigDict(**rules.COMMON, env_prefix=_PREFIX)
 
-    url: Annotated[str, AfterValidator(_http)] = Field(
+    url: Annotated[str, AfterValidator(rules.http)] = Field(
         "http://127.0.0.1:8080", description="where the server is, like http://127.0.0.1:8080"
     )
-    api_key: Annotated[SecretStr, AfterValidator(_header)] | None = Field(
+    api_key: Annotated[SecretStr, AfterValidator(rules.header)] | None = Field(
         None, description="a key like pk_…, as `parley keys create NAME --scope admin` prints it"
     )
 
 
-ALL: tuple[type[BaseSettings], ...] = (Settings, ModelSettings, ClientSettings)
+ALL: tuple[type[BaseSettings], ...] = (
+    Settings,
+    ModelSettings,
+    SlackSettings,
+    EmailSettings,
+    ClientSettings,
+)
 
 _Kind = TypeVar("_Kind", bound=BaseSettings)
 
@@ -203,13 +150,14 @@ def load(kind: type[_Kind]) -> _Kind:
     except ValidationError as exc:
         raise SettingsError("\n".join(_told(kind, error) for error in exc.errors())) from None
     except (OSError, UnicodeError) as exc:
-        raise SettingsError(f"{Path(ENV_FILE).resolve()} can't be read: {exc}") from exc
+        raise SettingsError(f"{Path(rules.ENV_FILE).resolve()} can't be read: {exc}") from exc
 
 
 def load_settings() -> Settings:
-    """Read what the server needs; what its agents' models need is checked with it."""
+    """Read what the server needs; what its models and channels need is checked with it."""
     settings = load(Settings)
     load(ModelSettings)
+    load(SlackSettings)
     return settings
 
 
@@ -245,9 +193,9 @@ def sqlite_file(url: str) -> Path | None:
 
 def _env_file() -> dict[str, str | None]:
     try:
-        return dotenv_values(ENV_FILE)
+        return dotenv_values(rules.ENV_FILE)
     except (OSError, UnicodeError) as exc:
-        raise SettingsError(f"{Path(ENV_FILE).resolve()} can't be read: {exc}") from exc
+        raise SettingsError(f"{Path(rules.ENV_FILE).resolve()} can't be read: {exc}") from exc
 
 
 def _strange(name: str, known: set[str]) -> str:
@@ -262,12 +210,8 @@ def _told(kind: type[BaseSettings], error: ErrorDetails) -> str:
     if not field:
         return error["msg"]
     prefix = kind.model_config.get("env_prefix", "")
-    return f"{prefix}{field.upper()} can't be used: it should be {_described(kind, field)}"
+    return f"{prefix}{field.upper()} can't be used: it should be {rules.described(kind, field)}"
 
 
 def _places(kind: type[BaseSettings], error: ErrorDetails) -> Iterator[str]:
     return (str(part) for part in error["loc"] if part in kind.model_fields)
-
-
-def _described(kind: type[BaseSettings], field: str) -> str:
-    return kind.model_fields[field].description or field

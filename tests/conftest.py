@@ -1,4 +1,4 @@
-"""What holds for every test: how hard hypothesis looks.
+"""What holds for every test: how hard hypothesis looks, and how it tells what it saw.
 
 `dev` looks in new places on each run. `ci` looks in the same places each time, so that a red
 build is about the change and not about luck. `deep` is for a quiet hour.
@@ -8,7 +8,9 @@ Choose with HYPOTHESIS_PROFILE; CI=true chooses `ci`.
 from __future__ import annotations
 
 import os
+from collections.abc import Generator
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # A shared machine stalls now and then: slowness of one example says nothing about our code.
@@ -17,3 +19,13 @@ settings.register_profile("ci", parent=settings.get_profile("dev"), derandomize=
 settings.register_profile("deep", parent=settings.get_profile("dev"), max_examples=5_000)
 _DEFAULT = "ci" if os.environ.get("CI") else "dev"
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", _DEFAULT))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Write what was printed so that it can go to another process; half a surrogate pair can't."""
+    report = yield
+    report.sections = [
+        (name, text.encode(errors="backslashreplace").decode()) for name, text in report.sections
+    ]
+    return report

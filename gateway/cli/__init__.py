@@ -13,7 +13,18 @@ from typing import Annotated
 
 import typer
 
-from gateway.cli import database, doctor, halt, keys, questions, running, threads
+from gateway.cli import (
+    database,
+    doctor,
+    email,
+    halt,
+    hooks,
+    keys,
+    questions,
+    running,
+    slack,
+    threads,
+)
 
 app = typer.Typer(
     name="parley",
@@ -57,6 +68,9 @@ app.add_typer(questions.app)
 app.add_typer(halt.app)
 app.add_typer(keys.app)
 app.command()(doctor.doctor)
+app.add_typer(slack.app)
+app.add_typer(email.app)
+app.add_typer(hooks.app)
 app.add_typer(database.app)
 
 

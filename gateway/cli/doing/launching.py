@@ -14,7 +14,7 @@ from gateway.cli.doing import calls, screen
 from gateway.cli.doing.following import follow
 from gateway.cli.doing.pairs import pairs
 from gateway.cli.doing.screen import Progress
-from gateway.cli.doing.timeline import how_to_answer
+from gateway.cli.doing.words import how_to_answer
 from gateway.client import BrokenOff, Client, Reply, thread_path
 
 _PAUSES = (0.2, 2.0)

@@ -12,7 +12,7 @@ from gateway.cli.doing import calls, screen
 from gateway.cli.doing.pairs import like, texts
 from gateway.cli.doing.screen import Column, Progress
 from gateway.cli.doing.threads import moment
-from gateway.cli.doing.timeline import how_to_answer, outcome
+from gateway.cli.doing.words import how_to_answer, outcome
 from gateway.client import Client, Reply, question_path
 
 Question = dict[str, Any]

@@ -1,4 +1,7 @@
-"""The terminal: where data and talk go, how wide a table is, and that something is under way."""
+"""The terminal: where data and talk go, how wide a table is, and that something is under way.
+
+rich is loaded when something is laid out: a server, or a command with `--json`, never does.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,14 @@ import io
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import TextIO
-
-from rich.cells import cell_len
-from rich.console import Console
-from rich.status import Status
-from rich.table import Table
-from rich.text import Text
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TextIO
 
 from gateway.cli.doing.plain import one_line, shown
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.status import Status
 
 _GAP = 2
 _LEAST = 4
@@ -34,6 +35,8 @@ def talk_console() -> Console:
 
 
 def _console(stream: TextIO) -> Console:
+    from rich.console import Console  # noqa: PLC0415 - see above
+
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(errors="replace")  # a terminal without our signs shows "?"
     console = Console(file=stream, highlight=False, soft_wrap=False)
@@ -64,6 +67,9 @@ class Column:
 
 def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
     """Print a table that fits the terminal: what is too long ends in an ellipsis."""
+    from rich.table import Table  # noqa: PLC0415 - see above
+    from rich.text import Text  # noqa: PLC0415
+
     console = data_console()
     cells = [[one_line(cell) for cell in row] for row in rows]
     laid = Table(box=None, padding=(0, _GAP, 0, 0), header_style="dim", pad_edge=False)
@@ -81,6 +87,8 @@ def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Non
 
 def _widths(columns: Sequence[Column], cells: list[list[str]], room: int) -> list[int]:
     """Take from the widest until all fit; from whole columns only when nothing else is left."""
+    from rich.cells import cell_len  # noqa: PLC0415 - see above
+
     titles = [column.title for column in columns]
     widths = [max(map(cell_len, column)) for column in zip(titles, *cells, strict=True)]
     while sum(widths) + _GAP * (len(widths) - 1) > room:
@@ -96,18 +104,20 @@ def _widths(columns: Sequence[Column], cells: list[list[str]], room: int) -> lis
 class Progress:
     """A line on stderr that says what is being waited for; only on a terminal."""
 
-    console: Console = field(default_factory=talk_console)
     _status: Status | None = None
 
     def show(self, words: str) -> None:
         """Say what is being waited for now."""
-        if not self.console.is_terminal:
+        if not sys.stderr.isatty():
             return
+        from rich.text import Text  # noqa: PLC0415 - see above
+
+        console = talk_console()
         if self._status is None:
-            self._status = self.console.status("", spinner="dots")
+            self._status = console.status("", spinner="dots")
             self._status.start()
         line = Text(one_line(words), style="dim", no_wrap=True, overflow="ellipsis")
-        line.truncate(max(10, self.console.width - 4), overflow="ellipsis")
+        line.truncate(max(10, console.width - 4), overflow="ellipsis")
         self._status.update(line)
 
     def hide(self) -> None:

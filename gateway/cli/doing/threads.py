@@ -10,7 +10,6 @@ from typing import Any
 from gateway.cli.doing import calls, screen
 from gateway.cli.doing.following import follow
 from gateway.cli.doing.screen import Column, Progress
-from gateway.cli.doing.timeline import Timeline, foot, head
 from gateway.client import ApiError, Client, thread_path
 from gateway.settings import SettingsError
 
@@ -61,6 +60,8 @@ def show(thread: str, *, follow: bool, as_json: bool) -> None:
 
 
 async def _tell(client: Client, line: Progress, thread: str) -> None:
+    from gateway.cli.doing.timeline import Timeline, foot, head  # noqa: PLC0415 - it needs rich
+
     found = (await client.get(thread_path(thread))).data
     console = screen.data_console()
     timeline = Timeline(console)
@@ -83,6 +84,8 @@ async def _log(client: Client, thread: str) -> list[dict[str, Any]]:
 
 
 def _follow(thread: str, *, as_json: bool) -> None:
+    from gateway.cli.doing.timeline import Timeline, foot  # noqa: PLC0415 - it needs rich
+
     console = screen.data_console()
     timeline = Timeline(console)
 

@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gateway.cli.doing.plain import one_line, shown
-from gateway.cli.doing.words import Calls, Event, decision, learn, words
+from gateway.cli.doing.words import Calls, Event, how_to_answer, learn, words
 from gateway.demo.words import value_words
 
 _NARROW = 64
@@ -121,23 +121,6 @@ def card(question: Mapping[str, Any]) -> RenderableType:
     lines.add_row(Text(how_to_answer(question), style="dim"))
     title = Text(f"question {shown(question['id'])}")
     return Panel(lines, title=title, title_align="left", style="yellow", expand=False)
-
-
-def how_to_answer(question: Mapping[str, Any]) -> str:
-    """Give the command that answers a question."""
-    how = {
-        "approval": "--approve | --deny [--comment WHY]",
-        "text": "--text TEXT",
-        "choice": "--text CHOICE",
-    }.get(question["kind"], "--value JSON")
-    return f"parley questions answer {shown(question['id'])} {how}"
-
-
-def outcome(question: Mapping[str, Any]) -> str:
-    """Tell what became of a question."""
-    if question["status"] != "answered":
-        return str(question["status"])
-    return f"{decision(question['answer'])} by {question.get('answered_by') or 'somebody'}"
 
 
 def status(name: str) -> Text:

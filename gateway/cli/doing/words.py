@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from gateway.cli.doing.plain import shown
 from gateway.demo.words import value_words
 
 Event = Mapping[str, Any]
@@ -54,7 +55,8 @@ def _launched(event: Event, _calls: Calls) -> str:
 
 
 def _received(event: Event, _calls: Calls) -> str:
-    return f"{event.get('sender') or 'somebody'}: {event['text']}"
+    files = [f"[{file['name']}]" for file in event.get("attachments", ())]
+    return " ".join([f"{event.get('sender') or 'somebody'}: {event['text']}", *files])
 
 
 def _replied(event: Event, _calls: Calls) -> str:
@@ -166,3 +168,20 @@ _WORDS: Mapping[str, Callable[[Event, Calls], str]] = {
 }
 TOLD = frozenset(_WORDS)
 """The types that are told in words; a test compares them with those that there are."""
+
+
+def how_to_answer(question: Mapping[str, Any]) -> str:
+    """Give the command that answers a question."""
+    how = {
+        "approval": "--approve | --deny [--comment WHY]",
+        "text": "--text TEXT",
+        "choice": "--text CHOICE",
+    }.get(question["kind"], "--value JSON")
+    return f"parley questions answer {shown(question['id'])} {how}"
+
+
+def outcome(question: Mapping[str, Any]) -> str:
+    """Tell what became of a question."""
+    if question["status"] != "answered":
+        return str(question["status"])
+    return f"{decision(question['answer'])} by {question.get('answered_by') or 'somebody'}"

@@ -13,12 +13,15 @@ from types import SimpleNamespace
 
 import pytest
 
+from channels.slack.manifest import BOT_EVENTS
 from gateway.cli import main
 from gateway.doctor import Check, examine
 from gateway.keys import secret_file
 from tests.unit.gateway.canned import Canned
 
 AGENT = "from agent_core import Agent, ScriptedModel, says\n"
+HEALTHY = ["settings", "disk", "fsync", "secret", "database", "clock", "agents", "model"]
+HEALTHY += ["slack", "port"]
 OWN_MODEL = AGENT + "desk = Agent('desk', model=ScriptedModel([says('x')]))\n"
 
 
@@ -26,7 +29,7 @@ OWN_MODEL = AGENT + "desk = Agent('desk', model=ScriptedModel([says('x')]))\n"
 def healthy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder with one agent and settings that work."""
     for name in list(os.environ):
-        if name.startswith(("PARLEY_", "OPENAI_")):
+        if name.startswith(("PARLEY_", "OPENAI_", "SLACK_", "EMAIL_")):
             monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
@@ -50,7 +53,18 @@ def test_healthy_installation_is_all_ok_and_nothing_is_made(healthy: Path) -> No
     checks = list(examine())
 
     assert {check.name: check.status for check in checks} == dict.fromkeys(
-        ["settings", "disk", "fsync", "secret", "database", "clock", "agents", "model", "port"],
+        [
+            "settings",
+            "disk",
+            "fsync",
+            "secret",
+            "database",
+            "clock",
+            "agents",
+            "model",
+            "slack",
+            "port",
+        ],
         "ok",
     )
     assert all(not check.todo for check in checks)
@@ -235,3 +249,18 @@ def test_doctor_prints_a_line_each_and_exits_1_if_one_fails(
         main(["doctor", "--json"])
     assert ended.value.code == 1
     assert '"status": "fail"' in capsys.readouterr().out
+
+
+def test_events_that_slack_must_send_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No token can ask which are on: the operator is told where to look, and for what."""
+    monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-1")
+    monkeypatch.setenv("SLACK_SIGNING_SECRET", "shhh")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    monkeypatch.setenv("SLACK_API_URL", f"http://127.0.0.1:{port}/api")
+
+    token, events = (check for check in examine() if check.name == "slack")
+
+    assert (token.status, "can't be reached" in token.told) == ("fail", True)
+    assert events.status == "ok"
+    assert all(name in events.todo for name in ("Event Subscriptions", *BOT_EVENTS))

@@ -1,0 +1,34 @@
+"""`parley email`: what Parley reads in a mail."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from gateway.cli.options import AsJson, group
+
+app = group("email", "Mail, as Parley reads it.")
+
+
+@app.callback()
+def _email() -> None:
+    """Mail, as Parley reads it."""
+
+
+@app.command()
+def inspect(
+    files: Annotated[
+        list[str], typer.Argument(metavar="FILE…", help="Raw mails (.eml); - is standard input.")
+    ],
+    *,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Check DKIM signatures ourselves, with keys from DNS.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Print one JSON line a mail: from, subject, reply, kind, token, authenticated, attachments."""
+    from gateway.cli.doing import inspecting  # noqa: PLC0415
+
+    del as_json  # it is JSON anyway
+    inspecting.inspect(files, verify=verify)
