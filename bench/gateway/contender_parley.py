@@ -14,6 +14,7 @@ from channels.web.channel import WebChannel
 from gateway.engine import Engine
 from gateway.hints import Hints
 from gateway.local import LocalGateway
+from gateway.nearby import Nearby
 from gateway.sender import Sender
 from gateway.views import Launch
 from storage.urls import open_store
@@ -47,12 +48,13 @@ async def opened(folder: Path, way: str = "") -> AsyncIterator[Parley]:  # noqa:
     database = folder / "parley.db"
     store = open_store(f"sqlite:///{database}")
     await store.open()
-    hints, agents = Hints(store), {agent.name: agent for agent in (desk, clerk)}
-    sender = Sender(store, {"web": WebChannel()}, hints)
-    parts = (hints, Engine(store, agents, hints), sender)
+    hints, nearby = Hints(store), Nearby()
+    agents = {agent.name: agent for agent in (desk, clerk)}
+    sender = Sender(store, {"web": WebChannel()}, hints, nearby=nearby)
+    parts = (hints, Engine(store, agents, hints, nearby=nearby), sender)
     running = [asyncio.create_task(part.run()) for part in parts]
     try:
-        yield Parley(LocalGateway(store, agents, hints), database)
+        yield Parley(LocalGateway(store, agents, hints, nearby=nearby), database)
     finally:
         for part in reversed(running):
             part.cancel()

@@ -17,7 +17,9 @@ from bench.gateway.entrants import (
     FLOOR,
     MESSAGES,
     MESSAGES_EXIT,
+    OPENAI_AGENTS,
     OURS,
+    PYDANTIC_AI,
     Entrant,
     EntrantFailed,
     run,
@@ -40,6 +42,10 @@ _TARGETS = {
     (MESSAGES_EXIT.name, 32): 8.0,
     (DBOS.name, 1): 1.0,
     (DBOS.name, 32): 1.0,
+    (PYDANTIC_AI.name, 1): 1.0,
+    (PYDANTIC_AI.name, 32): 1.0,
+    (OPENAI_AGENTS.name, 1): 1.0,
+    (OPENAI_AGENTS.name, 32): 1.0,
 }
 _TARGET_BYTES = 0.2
 """Issue 3."""

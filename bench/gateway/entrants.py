@@ -48,7 +48,21 @@ MESSAGES_EXIT = Entrant(
     peer=_LANGGRAPH,
 )
 DBOS = Entrant(name="DBOS", module="contender_dbos", peer="dbos")
-ENTRANTS = (OURS, FLOOR, DEFAULT, EXIT, MESSAGES, MESSAGES_EXIT, DBOS)
+PYDANTIC_AI = Entrant(name="Pydantic AI", module="contender_pydantic_ai", peer="pydantic-ai-slim")
+OPENAI_AGENTS = Entrant(
+    name="OpenAI Agents", module="contender_openai_agents", peer="openai-agents"
+)
+ENTRANTS = (
+    OURS,
+    FLOOR,
+    DEFAULT,
+    EXIT,
+    MESSAGES,
+    MESSAGES_EXIT,
+    DBOS,
+    PYDANTIC_AI,
+    OPENAI_AGENTS,
+)
 
 
 class EntrantFailed(Exception):
@@ -57,7 +71,12 @@ class EntrantFailed(Exception):
 
 def environment() -> dict[str, str]:
     """Give what a child needs to find our modules; nobody is to be told about us."""
-    return {**os.environ, "PYTHONPATH": str(ROOT), "LANGSMITH_TRACING": "false"}
+    return {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "LANGSMITH_TRACING": "false",
+        "OPENAI_AGENTS_DISABLE_TRACING": "1",
+    }
 
 
 def run(python: str, module: str, *arguments: str) -> dict[str, Any]:

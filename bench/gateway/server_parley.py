@@ -2,6 +2,7 @@
 
 Limits that protect a server from one client (requests a second, a full queue) are out of the way.
 The log is as quiet as the bare server's, or (`info`) has a line for each request, as by default.
+With `layer` the gateway does nothing: what remains is HTTP, the key, the checks and the response.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import asyncio
 import os
 import sys
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 from agent_core.thread.events import Millis
@@ -20,13 +22,32 @@ from gateway.http.app import make_app, run_app
 from gateway.http.options import HttpOptions
 from gateway.keys import key_hash
 from gateway.local import LocalGateway
+from gateway.views import ThreadView
 from storage.urls import open_store
 from storage.values import ApiKey, KeyId
 
 _NO_LIMIT = 1_000_000_000
 
 
-async def main(folder: Path, port: int, key: str) -> None:
+class CommitsNothing(LocalGateway):
+    """A gateway that does nothing with what is launched, to measure what stands before it."""
+
+    _shown = ThreadView(
+        id="th_0123456789abcdef0123",
+        agent="desk",
+        status="queued",
+        origin="web:th_0123456789abcdef0123",
+        requester="bench",
+        created_at=datetime.now(UTC),
+        updated_at=datetime.now(UTC),
+    )
+
+    async def launch(self, *_args: object, **_named: object) -> tuple[ThreadView, bool]:
+        """Show the same thread each time."""
+        return self._shown, True
+
+
+async def main(folder: Path, port: int, key: str, way: str) -> None:
     """Serve until killed."""
     store = open_store(f"sqlite:///{folder / 'parley.db'}")
     await store.open()
@@ -36,12 +57,14 @@ async def main(folder: Path, port: int, key: str) -> None:
     )
     await store.add_key(row)
     hints = Hints(store)
-    gateway = LocalGateway(store, {desk.name: desk}, hints, most_queued=_NO_LIMIT)
+    kind = CommitsNothing if way == "layer" else LocalGateway
+    gateway = kind(store, {desk.name: desk}, hints, most_queued=_NO_LIMIT)
     options = HttpOptions(requests_per_second=float(_NO_LIMIT), burst=_NO_LIMIT)
     await run_app(make_app(gateway, store, options), "127.0.0.1", port)
     await hints.run()
 
 
 if __name__ == "__main__":
-    logs.configure("info" if sys.argv[3] == "info" else "warning", "json")
-    asyncio.run(main(Path(sys.argv[1]), int(sys.argv[2]), os.environ["BENCH_KEY"]))
+    chosen = sys.argv[3]
+    logs.configure("info" if chosen == "info" else "warning", "json")
+    asyncio.run(main(Path(sys.argv[1]), int(sys.argv[2]), os.environ["BENCH_KEY"], chosen))
