@@ -29,7 +29,7 @@ from storage.values import Delivery, DeliveryEnd, Hint
 
 _log = logging.getLogger("parley.sender")
 
-_FIRST_DELAY, _LONGEST_DELAY = 1.0, 600.0
+_FIRST_DELAY, _LONGEST_DELAY = 1.0, 300.0
 _NO_CHANNEL = ""
 """The lane of what can't be sent at all."""
 
@@ -45,7 +45,8 @@ class SenderOptions:
     poll_seconds: float = 2.0
     linger_seconds: float = 0.02
     """How long the end of one waits for others, to be recorded together with them."""
-    most_attempts: int = 20
+    most_attempts: int = 300
+    """With the longest delay, about a day: an outage of theirs is no failure of ours."""
     drain_seconds: float = 5.0
 
 

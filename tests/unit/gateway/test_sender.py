@@ -495,3 +495,39 @@ async def test_what_waited_for_so_long_that_its_lease_may_run_out_meanwhile_is_n
         sent = await office.until("b", lambda row: row.status == "sent", thread="t2")
 
     assert (times, sent.receipt) == (1, {"time": 2, "attempt": 2})
+
+
+class Outage(Notebook):
+    """A channel that is down until a time, by a clock driven by hand."""
+
+    def __init__(self, clock: HandDrivenWorld, seconds: int) -> None:
+        """Be down for so long."""
+        super().__init__()
+        self._clock = clock
+        self._until = clock.moment + seconds * 1000
+
+    async def send(self, message: Outgoing) -> Sent:
+        """Fail, or write it down."""
+        if self._clock.moment < self._until:
+            self.tried.append(message)
+            raise TryLater("500")
+        return await super().send(message)
+
+
+async def test_channel_that_is_down_for_ten_minutes_gets_everything_afterwards() -> None:
+    """Once, in order within a thread, and not long after it is back."""
+    office = Office()
+    channel = Outage(office.clock, 600)
+    office.channels[channel.name] = channel
+    began = office.clock.moment
+    async with working(office):
+        await office.write("t1", "a", "b", "c")
+        await office.write("t2", "x", "y")
+        while len(channel.sent) < 5 and office.clock.moment < began + 1_300_000:
+            office.clock.pass_time(5)
+            await asyncio.sleep(0.01)
+
+    assert sorted(channel.sent) == ["a", "b", "c", "x", "y"]
+    assert [one for one in channel.sent if one in "abc"] == ["a", "b", "c"]
+    assert len(channel.tried) < 50, "no storm of tries meanwhile"
+    assert office.clock.moment - began < 1_300_000
