@@ -1,6 +1,6 @@
 """Makes the pictures of docs/slack.md: a real conversation in the Slack double's page.
 
-Run it after a change of the cards or the page, where Chromium is installed:
+Run it after a change of the cards or the page, where Chromium and an emoji font are installed:
 .venv/bin/python docs/slack_pictures.py
 """  # noqa: INP001 - run by its path; docs is no package
 
