@@ -20,17 +20,6 @@ _STYLES = (
     ("em", re.compile(r"(?<![\w_])_(?=\S)([^_\n]+?)(?<=\S)_(?![\w_])")),
     ("s", re.compile(r"(?<![\w~])~(?=\S)([^~\n]+?)(?<=\S)~(?![\w~])")),
 )
-_SAFE = re.compile(r"(https?://|mailto:)", re.IGNORECASE)
-_MARKDOWN = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable(
-    ["table", "strikethrough"]
-)
-
-
-def web_link(address: str) -> str:
-    """Give an address that a link may lead to, or nowhere."""
-    return address if _SAFE.match(address) else "#"
-
-
 _EMOJI = re.compile(r":([a-z_+0-9-]{1,40}):")
 _FACES = {
     "ballot_box_with_check": "☑️",
@@ -45,6 +34,15 @@ _FACES = {
     "white_check_mark": "✅",
 }
 """Those that one meets most; any other stays a word between colons."""
+_SAFE = re.compile(r"(https?://|mailto:)", re.IGNORECASE)
+_MARKDOWN = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable(
+    ["table", "strikethrough"]
+)
+
+
+def web_link(address: str) -> str:
+    """Give an address that a link may lead to, or nowhere."""
+    return address if _SAFE.match(address) else "#"
 
 
 def markdown(text: str) -> Markup:
