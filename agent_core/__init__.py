@@ -21,11 +21,13 @@ if TYPE_CHECKING:
     from agent_core.context.markdown import thread_as_markdown
     from agent_core.errors import (
         AlreadySettled,
+        AlreadyVoted,
         AmbiguousAnswer,
         CheckpointError,
         CheckpointMalformed,
         CheckpointTooNew,
         DefinitionError,
+        MayNotDecide,
         ModelError,
         ModelRejected,
         ModelUnavailable,
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
         OpenQuestions,
         ParleyError,
         Refused,
+        TooLate,
         ToolsChanged,
         UnknownQuestion,
         WrongAgent,
@@ -63,7 +66,7 @@ if TYPE_CHECKING:
         SameCall,
         Signal,
     )
-    from agent_core.thread.questions import Option, Question, Waiting
+    from agent_core.thread.questions import Escalation, Option, Policy, Question, Waiting
     from agent_core.thread.usage import Usage
     from agent_core.tools.contact_human import contact_human
     from agent_core.tools.context import Resumed, ThreadInfo, ToolContext
@@ -85,11 +88,13 @@ _HOMES = {
     "context.markdown": ("thread_as_markdown",),
     "errors": (
         "AlreadySettled",
+        "AlreadyVoted",
         "AmbiguousAnswer",
         "CheckpointError",
         "CheckpointMalformed",
         "CheckpointTooNew",
         "DefinitionError",
+        "MayNotDecide",
         "ModelError",
         "ModelRejected",
         "ModelUnavailable",
@@ -97,6 +102,7 @@ _HOMES = {
         "OpenQuestions",
         "ParleyError",
         "Refused",
+        "TooLate",
         "ToolsChanged",
         "UnknownQuestion",
         "WrongAgent",
@@ -128,7 +134,9 @@ _HOMES = {
         "Signal",
     ),
     "thread.questions": (
+        "Escalation",
         "Option",
+        "Policy",
         "Question",
         "Waiting",
     ),
@@ -151,6 +159,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "Agent",
     "AlreadySettled",
+    "AlreadyVoted",
     "AmbiguousAnswer",
     "Cancelled",
     "CheckpointError",
@@ -158,6 +167,7 @@ __all__ = [
     "CheckpointTooNew",
     "Compaction",
     "DefinitionError",
+    "Escalation",
     "Failed",
     "Finished",
     "HandDrivenWorld",
@@ -166,6 +176,7 @@ __all__ = [
     "MaxSeconds",
     "MaxSteps",
     "MaxTokens",
+    "MayNotDecide",
     "Model",
     "ModelError",
     "ModelRejected",
@@ -179,6 +190,7 @@ __all__ = [
     "Outcome",
     "ParleyError",
     "Paused",
+    "Policy",
     "Prices",
     "Question",
     "Refused",
@@ -190,6 +202,7 @@ __all__ = [
     "Signal",
     "Thread",
     "ThreadInfo",
+    "TooLate",
     "Tool",
     "ToolContext",
     "ToolsChanged",

@@ -8,6 +8,9 @@
     │   ├── AmbiguousAnswer         several questions are open, and the answer names none
     │   ├── WrongShape              the answer does not fit the question; it stays open
     │   ├── AlreadySettled          answered, expired or withdrawn before, by whom and when
+    │   ├── MayNotDecide            four eyes: whoever began it can't approve it
+    │   ├── AlreadyVoted            the same person, the same word: they count once
+    │   ├── TooLate                 what was approved has begun to run, or is over
     │   ├── OpenQuestions           closing would leave people's questions hanging
     │   └── WrongStatus             a thread in this status doesn't take that command
     ├── CheckpointError             the caller: this text can't be resumed from
@@ -62,6 +65,22 @@ class WrongShape(Refused):
 
 class AlreadySettled(Refused):
     """The question was answered, withdrawn or has expired before this answer came."""
+
+
+class MayNotDecide(Refused):
+    """Whoever answers is asked, but this very thing is not theirs to decide."""
+
+    def __init__(self, message: str, *, question: str = "") -> None:
+        super().__init__(message)
+        self.question = question
+
+
+class AlreadyVoted(Refused):
+    """The same person has said the same before; others are needed."""
+
+
+class TooLate(Refused):
+    """An approval can be taken back only until what was approved begins to run."""
 
 
 class OpenQuestions(Refused):

@@ -48,7 +48,8 @@ asked`), be asked by the tool itself (`asked`), or ask what became of a call tha
 _QUESTION = """\
 ## Question
 
-Triggers are events. The first end wins; a question that is not open takes nothing more.
+Triggers are events. The first end wins; a question that is not open takes nothing more, but for
+one thing: an approval of what has not begun to run can be taken back, and is then asked anew.
 `QuestionAsked` ends one by asking a new copy of it, as a fork does.
 """
 

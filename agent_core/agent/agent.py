@@ -20,7 +20,13 @@ from agent_core.thread.events import Event, LimitAction, MessageReceived, Thread
 from agent_core.thread.fold import fold
 from agent_core.thread.fork import fork
 from agent_core.thread.limits import NO_LIMIT, Limit
-from agent_core.thread.questions import NO_WAITING_RULES, QuestionId, Waiting
+from agent_core.thread.questions import (
+    NO_WAITING_RULES,
+    QuestionId,
+    Waiting,
+    WaitingRules,
+    waiting_rules,
+)
 from agent_core.thread.state import ThreadState
 from agent_core.tools.handler import Handler
 from agent_core.tools.tool import Tool
@@ -39,7 +45,7 @@ class Agent:
 
     model: a Model, or the name of one on the server that OPENAI_BASE_URL and OPENAI_API_KEY name.
     limits, on_limit: when to stop, and whether a person is then asked, or it finishes or fails.
-    waiting: how long questions wait, unless they say so themselves.
+    waiting: how long questions wait, unless they say so themselves: one rule, or by urgency.
     ask_after_failures: after so many failed calls in a row a person is asked; 0 for never.
     render: from a thread and the instructions to the model's messages, in place of our own way.
     compaction: when a long thread is summarised for the model; None for never.
@@ -55,7 +61,7 @@ class Agent:
         model: Model | str | None = None,
         limits: Limit = NO_LIMIT,
         on_limit: LimitAction = "ask",
-        waiting: Waiting = NO_WAITING_RULES,
+        waiting: Waiting | WaitingRules = NO_WAITING_RULES,
         ask_after_failures: int = 3,
         render: Render = render_chat,
         compaction: Compaction | None = Compaction(),
@@ -83,7 +89,7 @@ class Agent:
             on_limit=on_limit,
             render=render,
             compaction=compaction,
-            waiting=waiting,
+            waiting=waiting_rules(waiting),
             ask_after_failures=ask_after_failures,
             model_retries=model_retries,
             undo_attempts=undo_attempts,

@@ -17,7 +17,7 @@ from agent_core.loop.definition import Definition
 from agent_core.loop.deploys import give_up_changed, require_same_tools
 from agent_core.loop.journal import MemoryJournal
 from agent_core.loop.run import Run
-from agent_core.loop.world import World
+from agent_core.loop.world import World, fresh_question_id
 from agent_core.thread import commands, timers
 from agent_core.thread.answers import require_open, sort_answers
 from agent_core.thread.events import Event
@@ -91,6 +91,18 @@ class Thread:
         await self._do(
             commands.withdraw(self.state, key, at=self._world.now(), reason=reason, by=by)
         )
+
+    async def take_back(self, question: str, *, reason: str = "", by: str = "") -> None:
+        """Take back the approval of what has not begun to run; it is asked anew."""
+        events = commands.take_back(
+            self.state,
+            QuestionId(question),
+            at=self._world.now(),
+            new_question=fresh_question_id(self._world, self.state),
+            by=by,
+            reason=reason,
+        )
+        await self._do(events)
 
     async def expire(self, question: str) -> None:
         """End a question as if its time had run out."""

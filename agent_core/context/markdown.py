@@ -96,6 +96,19 @@ def _answered(event: ev.QuestionAnswered, _names: dict[CallKey, str]) -> _Words:
     return f"{event.by or 'somebody'} answered question {event.question}", body
 
 
+def _voted(event: ev.VoteCast, _names: dict[CallKey, str]) -> _Words:
+    body = _fence(event.value) + (_quote(event.comment) if event.comment else [])
+    return f"{event.by} voted on question {event.question}", body
+
+
+def _taken_back(event: ev.ApprovalTakenBack, _names: dict[CallKey, str]) -> _Words:
+    return f"the approval of {event.question} was taken back{_by(event.by)}", _quote(event.reason)
+
+
+def _moved(event: ev.ThreadMoved, _names: dict[CallKey, str]) -> _Words:
+    return f"the conversation moved to {event.to}{_by(event.by)}", []
+
+
 def _escalated(event: ev.QuestionEscalated, _names: dict[CallKey, str]) -> _Words:
     return f"question {event.question} escalated to {', '.join(event.to)}", []
 
@@ -161,6 +174,9 @@ _WORDS: dict[type, Callable[[Any, dict[CallKey, str]], _Words]] = {
     ev.ToolFailed: _tool_failed,
     ev.QuestionAsked: _asked,
     ev.QuestionAnswered: _answered,
+    ev.VoteCast: _voted,
+    ev.ApprovalTakenBack: _taken_back,
+    ev.ThreadMoved: _moved,
     ev.QuestionReminded: _reminded,
     ev.QuestionEscalated: _escalated,
     ev.QuestionExpired: _expired,

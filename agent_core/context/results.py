@@ -22,6 +22,9 @@ _FAILURES = {
     "too_many_resumes": "The tool asked too many times, and was ended: {value}",
 }
 
+_EXPIRED_IS = {"deny": "that counts as a no here"}
+"""What it means that nobody answered, where the author said what it should mean."""
+
 
 def result_text(call: Call) -> str:
     """Tell the model what became of its call."""
@@ -44,8 +47,8 @@ def _told(call: Call, result: CallResult) -> str:
         case "denied":
             return f"Denied{_by(result)}. The tool was not run.{_comment(result)}"
         case "expired":
-            as_no = " Take it as a no." if result.reason == "deny" else ""
-            return f"Nobody answered in time: this is not a denial.{_ran(call)}{as_no}"
+            meaning = _EXPIRED_IS.get(result.reason, "this is not a denial")
+            return f"Nobody answered in time: {meaning}.{_ran(call)}"
         case "withdrawn":
             return f"The question was withdrawn.{_ran(call)} {result.value}".rstrip()
         case "cancelled":

@@ -50,7 +50,8 @@ def admit(
     # A call that was cut off is run again with its key because that does no harm: no new consent.
     consent = call.status == "running" or call.approved_digest == digest
     if not consent and tool.needs_approval(arguments):
-        question = _ask_approval(tool, call, digest, new_question(), definition.waiting)
+        waiting = definition.waiting_of(tool)["normal"]
+        question = _ask_approval(tool, call, digest, new_question(), waiting)
         return QuestionAsked(at=now, question=question)
     return Admitted(
         started=_start(state, tool, call, now),
@@ -80,7 +81,7 @@ def readmit(
         arguments=call.arguments,
         to=tool.approvers if tool else (),
         urgency="high",
-        waiting=definition.waiting,
+        waiting=(definition.waiting_of(tool) if tool else definition.waiting)["high"],
     )
     return QuestionAsked(at=now, question=question)
 
@@ -132,4 +133,5 @@ def _ask_approval(
         digest=digest,
         to=tool.approvers,
         waiting=waiting,
+        policy=tool.policy,
     )

@@ -26,7 +26,7 @@ from agent_core.thread.events import (
     ToolFailed,
     ToolReturned,
 )
-from agent_core.thread.questions import CallKey, Waiting
+from agent_core.thread.questions import CallKey, WaitingRules
 from agent_core.thread.state import Call, QuestionState, ThreadState
 from agent_core.tools.context import Resumed, Surface, ThreadInfo, ToolContext, TooManyResumes
 from agent_core.tools.tool import Tool
@@ -149,7 +149,7 @@ def prepare(
     state: ThreadState,
     *,
     world: World,
-    waiting: Waiting,
+    waiting: WaitingRules,
     has_handler: Callable[[str], bool],
     note: Callable[[CallKey, str], None],
 ) -> CallRun:
@@ -169,6 +169,7 @@ def prepare(
             asked_before=[one for one in known if one.question.resume_to == "ask"],
             posted_before=[one for one in known if not one.question.wait],
             resumes=call.resumes,
+            check_audience=partial(world.check_audience, state),
         )
         return ToolContext(
             idempotency_key=admitted.started.key,

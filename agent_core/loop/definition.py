@@ -11,7 +11,7 @@ from agent_core.context.compaction import Compaction
 from agent_core.models import Model, RetryPolicy
 from agent_core.thread.events import LimitAction
 from agent_core.thread.limits import Limit
-from agent_core.thread.questions import Waiting
+from agent_core.thread.questions import WaitingRules, waiting_rules
 from agent_core.thread.state import ThreadState
 from agent_core.tools.handler import Handler
 from agent_core.tools.tool import Tool
@@ -33,7 +33,11 @@ class Definition:
     on_limit: LimitAction
     render: Render
     compaction: Compaction | None
-    waiting: Waiting
+    waiting: WaitingRules
     ask_after_failures: int
     model_retries: RetryPolicy
     undo_attempts: int
+
+    def waiting_of(self, tool: Tool) -> WaitingRules:
+        """Give how long what concerns this tool waits: as it says itself, else as the agent."""
+        return self.waiting if tool.waiting is None else waiting_rules(tool.waiting)

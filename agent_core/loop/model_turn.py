@@ -155,6 +155,6 @@ def _question(
         prompt=prompt,
         purpose=purpose,
         options=options,
-        waiting=definition.waiting,
+        waiting=definition.waiting["normal"],
     )
     return QuestionAsked(at=world.now(), question=question)

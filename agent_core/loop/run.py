@@ -184,7 +184,7 @@ class Run:
             admitted,
             self._state,
             world=self._world,
-            waiting=self._definition.waiting,
+            waiting=self._definition.waiting_of(admitted.tool),
             has_handler=self._definition.handlers.__contains__,
             note=self._noter(),
         )

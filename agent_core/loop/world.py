@@ -37,6 +37,10 @@ def unwatched(_what: object) -> None:
     """Watch nothing."""
 
 
+def anybody(_state: ThreadState, _audience: Sequence[str]) -> None:
+    """Accept every name: without a directory nobody knows who is there."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class World:
     """What the loop needs and can't decide."""
@@ -51,3 +55,5 @@ class World:
     """Gets the model's words as they stream in."""
     on_events: Callable[[Sequence[Event]], None] = unwatched
     """Gets what was appended, after it was."""
+    check_audience: Callable[[ThreadState, Sequence[str]], None] = anybody
+    """Raises ValueError, in words for whoever asks, if a question names somebody unknown."""

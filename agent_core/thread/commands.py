@@ -8,28 +8,41 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agent_core.errors import OpenQuestions, WrongStatus
+from msgspec.structs import replace
+
+from agent_core.errors import OpenQuestions, TooLate, UnknownQuestion, WrongStatus
 from agent_core.json_values import Json
-from agent_core.thread.answers import CheckArguments, require_open, shape_answer
+from agent_core.thread.answers import CheckArguments, require_open, settled_words, shape_answer
 from agent_core.thread.digest import approval_digest
 from agent_core.thread.events import (
+    ApprovalTakenBack,
     Attachment,
     Event,
     MessageReceived,
     Millis,
     QuestionAnswered,
+    QuestionAsked,
     QuestionWithdrawn,
     ThreadCancelled,
     ThreadFinished,
+    ThreadMoved,
     ThreadPaused,
     ThreadResumed,
+    VoteCast,
 )
 from agent_core.thread.questions import Question, QuestionId
-from agent_core.thread.state import ThreadState
+from agent_core.thread.state import Call, QuestionState, ThreadState, Vote
 from agent_core.thread.steps import status
 from agent_core.thread.timers import siblings
 from agent_core.thread.times import spoken
 from agent_core.thread.transitions import THREAD
+from agent_core.thread.voting import (
+    Canonical,
+    Decider,
+    decides,
+    require_may_decide,
+    themselves,
+)
 
 
 def receive(
@@ -38,11 +51,14 @@ def receive(
     *,
     at: Millis,
     sender: str = "",
+    others: tuple[str, ...] = (),
     attachments: tuple[Attachment, ...] = (),
 ) -> list[Event]:
     """Say something more to the agent."""
     _require(state, MessageReceived, "takes no more messages")
-    return [MessageReceived(at=at, text=text, sender=sender, attachments=attachments)]
+    return [
+        MessageReceived(at=at, text=text, sender=sender, others=others, attachments=attachments)
+    ]
 
 
 def answer(
@@ -52,23 +68,33 @@ def answer(
     at: Millis,
     check_arguments: CheckArguments,
     by: str = "",
+    person: str = "",
+    canonical: Canonical = themselves,
     comment: str = "",
+    how: str = "",
 ) -> list[Event]:
-    """Answer questions; if one of the answers is refused, none is taken."""
+    """Answer questions; if one of the answers is refused, none is taken.
+
+    `person` is who `by` is, where the caller knows; `canonical` tells whose identities belong
+    together. Where several people decide, it is a vote until enough have said the same.
+    """
+    decider = Decider(by=by, person=person, canonical=canonical)
     events: list[Event] = []
     for key, value in answers.items():
-        question = require_open(state, key).question
+        current = require_open(state, key)
+        question = current.question
         shaped = shape_answer(question, value, check_arguments)
-        events.append(
-            QuestionAnswered(
-                at=at,
-                question=key,
-                value=shaped,
-                by=by,
-                comment=comment,
-                digest=_approved(state, question, shaped),
-            )
-        )
+        require_may_decide(state, question, shaped, decider)
+        said = {
+            "at": at,
+            "value": shaped,
+            "by": by,
+            "person": decider.recorded(),
+            "comment": comment,
+            "digest": _approved(state, question, shaped),
+        }
+        kind = QuestionAnswered if decides(current, Vote(**said), decider) else VoteCast
+        events.append(kind(question=key, how=how, **said))
     _require(state, QuestionAnswered, "takes no more answers")
     return events
 
@@ -84,6 +110,29 @@ def withdraw(
     ]
 
 
+def take_back(
+    state: ThreadState,
+    key: QuestionId,
+    *,
+    at: Millis,
+    new_question: QuestionId,
+    by: str = "",
+    reason: str = "",
+) -> list[Event]:
+    """Take back an approval of what has not begun to run: it is asked anew, as it was at first."""
+    current = _known(state, key)
+    question = current.question
+    if current.status != "answered" or question.purpose != "approval" or question.call is None:
+        raise TooLate(f"question {key} is {_standing(current)}: there is no approval to take back")
+    call = state.calls.get(question.call)
+    if call is None or call.status != "approved" or (state.lifecycle, _TAKEN_BACK) not in THREAD:
+        raise TooLate(f"it is too late to take that back: {_went_on(question, call)}")
+    return [
+        ApprovalTakenBack(at=at, question=key, by=by, reason=reason),
+        QuestionAsked(at=at, question=replace(question, id=new_question)),
+    ]
+
+
 def pause(state: ThreadState, *, at: Millis, by: str = "", reason: str = "") -> list[Event]:
     """Hold the thread where it is."""
     _require(state, ThreadPaused, "can't be paused")
@@ -95,6 +144,12 @@ def resume(state: ThreadState, *, at: Millis, by: str = "", instruction: str = "
     if state.lifecycle != "paused":
         raise WrongStatus(f"{_described(state)} and can't be resumed")
     return [ThreadResumed(at=at, by=by, instruction=instruction)]
+
+
+def move(state: ThreadState, to: str, *, at: Millis, by: str = "") -> list[Event]:
+    """Let the conversation go on at another address; nothing if it is there."""
+    _require(state, ThreadMoved, "can't be moved")
+    return [] if to == state.origin else [ThreadMoved(at=at, to=to, by=by)]
 
 
 def retry(state: ThreadState, *, at: Millis, by: str = "", instruction: str = "") -> list[Event]:
@@ -136,6 +191,27 @@ def _approved(state: ThreadState, question: Question, value: Json) -> str:
         return ""
     call = state.calls[question.call]
     return approval_digest(call.tool, call.signature, value.get("arguments", call.arguments))
+
+
+_TAKEN_BACK = ApprovalTakenBack.__name__
+
+
+def _known(state: ThreadState, key: QuestionId) -> QuestionState:
+    current = state.questions.get(key)
+    if current is None:
+        raise UnknownQuestion(f"this thread never asked a question {key!r}")
+    return current
+
+
+def _standing(current: QuestionState) -> str:
+    return "still open" if current.status == "open" else settled_words(current)
+
+
+def _went_on(question: Question, call: Call | None) -> str:
+    """Say what has become of a call that was approved, or denied."""
+    if call is None or call.result is None:
+        return f"{question.tool} has begun to run"
+    return f"{question.tool} is over ({call.result.outcome})"
 
 
 def _withdraw_all(state: ThreadState, *, at: Millis, by: str, reason: str) -> list[Event]:

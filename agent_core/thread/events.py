@@ -54,9 +54,13 @@ class ThreadLaunched(_Event, frozen=True):
     thread: ThreadId
     agent: str
     requester: str = ""
+    person: str = ""
+    """Who the requester is, where somebody knows them by more than that identity."""
     audience: tuple[str, ...] = ()
     """Who answers questions that name nobody, if it is not the requester."""
     origin: str = ""
+    watchers: tuple[str, ...] = ()
+    """Addresses that hear all that people hear, such as a callback."""
     metadata: JsonObject = {}
     forked_from: ThreadId | None = None
     forked_at: int = 0
@@ -85,6 +89,8 @@ class MessageReceived(_Event, frozen=True):
 
     text: str
     sender: str = ""
+    others: tuple[str, ...] = ()
+    """Whom the sender has brought into the conversation, such as those in Cc."""
     attachments: tuple[Attachment, ...] = ()
 
 
@@ -152,14 +158,38 @@ class QuestionAsked(_Event, frozen=True):
 
 
 class QuestionAnswered(_Event, frozen=True):
-    """The first valid answer came."""
+    """The first valid answer came, or the vote that decided."""
 
     question: QuestionId
     value: Json
     by: str = ""
+    person: str = ""
+    """Who that is, where somebody knows them by more than that identity."""
     comment: str = ""
+    how: str = ""
+    """How they were known to be who they are, such as `slack` or `dmarc example.com`."""
     digest: str = ""
     """For an approval: what exactly was approved, the tool with its (edited) arguments."""
+
+
+class VoteCast(_Event, frozen=True):
+    """Somebody approved or denied, and more people are needed to decide."""
+
+    question: QuestionId
+    value: Json
+    by: str
+    person: str = ""
+    comment: str = ""
+    how: str = ""
+    digest: str = ""
+
+
+class ApprovalTakenBack(_Event, frozen=True):
+    """What was approved had not begun to run, and must be approved anew."""
+
+    question: QuestionId
+    by: str = ""
+    reason: str = ""
 
 
 class QuestionReminded(_Event, frozen=True):
@@ -209,6 +239,13 @@ class ThreadResumed(_Event, frozen=True):
 
     by: str = ""
     instruction: str = ""
+
+
+class ThreadMoved(_Event, frozen=True):
+    """The conversation goes on at another address: what comes is told there."""
+
+    to: str
+    by: str = ""
 
 
 class ThreadCancelled(_Event, frozen=True):
@@ -264,6 +301,8 @@ Event: TypeAlias = (
     | ToolFailed
     | QuestionAsked
     | QuestionAnswered
+    | VoteCast
+    | ApprovalTakenBack
     | QuestionReminded
     | QuestionEscalated
     | QuestionExpired
@@ -271,6 +310,7 @@ Event: TypeAlias = (
     | AnswerRefused
     | ThreadPaused
     | ThreadResumed
+    | ThreadMoved
     | ThreadCancelled
     | CompensationRan
     | LimitReached

@@ -15,6 +15,7 @@ from agent_core.json_values import compact
 from agent_core.thread import call_fold, question_fold
 from agent_core.thread.events import (
     AnswerRefused,
+    ApprovalTakenBack,
     ChosenCall,
     CompensationRan,
     ContextCompacted,
@@ -33,11 +34,13 @@ from agent_core.thread.events import (
     ThreadFailed,
     ThreadFinished,
     ThreadLaunched,
+    ThreadMoved,
     ThreadPaused,
     ThreadResumed,
     ToolFailed,
     ToolReturned,
     ToolStarted,
+    VoteCast,
 )
 from agent_core.thread.questions import CallKey
 from agent_core.thread.state import Call, ThreadState
@@ -85,16 +88,33 @@ def _launched(state: ThreadState, event: ThreadLaunched) -> None:
     state.id = event.thread
     state.agent = event.agent
     state.requester = event.requester
+    state.requester_person = event.person
     state.audience = event.audience
     state.origin = event.origin
+    state.watchers = event.watchers
+    _join(state, event.requester)
     state.metadata = event.metadata
     state.forked_at = event.forked_at
     state.created_at = event.at
 
 
+def _moved(state: ThreadState, event: ThreadMoved) -> None:
+    if state.seq <= state.forked_at:  # that was the original: its copy is elsewhere
+        return
+    state.began_at = state.began_at or state.origin
+    state.origin = event.to
+
+
+def _join(state: ThreadState, *people: str) -> None:
+    for one in people:
+        if one and one not in state.participants:
+            state.participants = (*state.participants, one)
+
+
 def _received(state: ThreadState, event: MessageReceived) -> None:
     if state.stopping or state.lifecycle in ("finished", "failed"):
         _start_run(state)
+    _join(state, event.sender, *event.others)
     state.entries.append((state.seq, event))
     state.unseen = True
 
@@ -212,6 +232,8 @@ _FOLDS: dict[type, Callable[[ThreadState, Any], None]] = {
     ToolFailed: call_fold.failed,
     QuestionAsked: question_fold.asked,
     QuestionAnswered: question_fold.answered,
+    VoteCast: question_fold.voted,
+    ApprovalTakenBack: question_fold.taken_back,
     QuestionReminded: question_fold.reminded,
     QuestionEscalated: question_fold.escalated,
     QuestionExpired: question_fold.expired,
@@ -219,6 +241,7 @@ _FOLDS: dict[type, Callable[[ThreadState, Any], None]] = {
     AnswerRefused: _nothing,
     ThreadPaused: _paused,
     ThreadResumed: _resumed,
+    ThreadMoved: _moved,
     ThreadCancelled: _cancelled,
     CompensationRan: call_fold.compensated,
     LimitReached: _limited,

@@ -1,17 +1,19 @@
 """Forms by JSON schema: is the schema usable, and does an answer fit it?
 
 Schemas may come from a model, so nothing is fetched for a `$ref`, and patterns run on an
-engine whose time is linear in the text.
+engine whose time is linear in the text. The library is loaded with the first form: it takes 3 MB.
 """
 
 from __future__ import annotations
 
 from itertools import islice
-
-import jsonschema_rs
+from typing import TYPE_CHECKING
 
 from agent_core.errors import WrongShape
 from agent_core.json_values import JsonObject
+
+if TYPE_CHECKING:
+    import jsonschema_rs
 
 _MOST_PROBLEMS = 5
 
@@ -41,6 +43,8 @@ def check_form(schema: JsonObject, value: JsonObject) -> None:
 
 
 def _validator(schema: JsonObject) -> jsonschema_rs.Draft202012Validator:
+    import jsonschema_rs  # noqa: PLC0415 - see above
+
     return jsonschema_rs.Draft202012Validator(
         schema, offline=True, validate_formats=True, pattern_options=jsonschema_rs.RegexOptions()
     )

@@ -9,15 +9,17 @@ from msgspec.structs import replace
 from agent_core.errors import ImpossibleEvent
 from agent_core.thread import call_fold
 from agent_core.thread.events import (
+    ApprovalTakenBack,
     QuestionAnswered,
     QuestionAsked,
     QuestionEscalated,
     QuestionExpired,
     QuestionReminded,
     QuestionWithdrawn,
+    VoteCast,
 )
 from agent_core.thread.questions import CallKey, Question, QuestionId
-from agent_core.thread.state import CallResult, LateNews, QuestionState, ThreadState
+from agent_core.thread.state import CallResult, LateNews, QuestionState, ThreadState, Vote
 from agent_core.thread.transitions import QUESTION, CallTrigger, move
 
 
@@ -52,6 +54,7 @@ def answered(state: ThreadState, event: QuestionAnswered) -> None:
         state,
         event.question,
         "QuestionAnswered",
+        votes=_votes(state, event),
         settled_at=event.at,
         settled_by=event.by,
         value=event.value,
@@ -70,9 +73,41 @@ def answered(state: ThreadState, event: QuestionAnswered) -> None:
             _answered_ask(state, event, question, question.call)
 
 
+def voted(state: ThreadState, event: VoteCast) -> None:
+    """Keep a vote; whether it decides was decided before."""
+    _move(state, event.question, "VoteCast", votes=_votes(state, event))
+
+
+def taken_back(state: ThreadState, event: ApprovalTakenBack) -> None:
+    """Close an approved question as if it had been withdrawn; what it let run needs another."""
+    current = _move(
+        state,
+        event.question,
+        "ApprovalTakenBack",
+        settled_at=event.at,
+        settled_by=event.by,
+        taken_back=True,
+        value=None,
+        comment=event.reason,
+    )
+    question = current.question
+    if question.purpose != "approval" or question.call is None:
+        raise ImpossibleEvent(f"question {event.question} approved nothing to take back")
+    call_fold.advance(
+        state,
+        question.call,
+        "taken back",
+        arguments=question.arguments or {},
+        edited=False,
+        approved_digest="",
+        approval_comment="",
+    )
+
+
 def reminded(state: ThreadState, event: QuestionReminded) -> None:
     """Begin the wait for the next reminder."""
-    _move(state, event.question, "QuestionReminded", nudged_at=event.at)
+    count = _current(state, event.question).reminders + 1
+    _move(state, event.question, "QuestionReminded", nudged_at=event.at, reminders=count)
 
 
 def escalated(state: ThreadState, event: QuestionEscalated) -> None:
@@ -83,6 +118,8 @@ def escalated(state: ThreadState, event: QuestionEscalated) -> None:
         event.question,
         "QuestionEscalated",
         escalated_to=current.escalated_to + event.to,
+        escalations=current.escalations + 1,
+        reminders=0,
         timer_from=event.at,
         nudged_at=event.at,
     )
@@ -231,6 +268,22 @@ def _answered_outcome(state: ThreadState, event: QuestionAnswered, key: CallKey)
             call_fold.settle(state, key, "skipped", result)
 
 
+def _votes(state: ThreadState, event: QuestionAnswered | VoteCast) -> tuple[Vote, ...]:
+    """Add a vote to those before; where one person decides, the answer says it all."""
+    current = _current(state, event.question)
+    if current.question.policy.quorum == 1:
+        return ()
+    vote = Vote(
+        at=event.at,
+        value=event.value,
+        by=event.by,
+        person=event.person,
+        comment=event.comment,
+        digest=event.digest,
+    )
+    return (*current.votes, vote)
+
+
 def _current(state: ThreadState, key: QuestionId) -> QuestionState:
     current = state.questions.get(key)
     if current is None:
@@ -244,5 +297,5 @@ def _move(state: ThreadState, key: QuestionId, trigger: str, **changes: Any) -> 
     moved = replace(current, status=status, **changes)
     state.questions[key] = moved
     if status != "open":
-        del state.open_questions[key]
+        state.open_questions.pop(key, None)
     return moved

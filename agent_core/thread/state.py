@@ -70,6 +70,17 @@ class Call(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
     result: CallResult | None = None
 
 
+class Vote(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """What somebody said of a question that more than one person decides."""
+
+    at: Millis
+    value: Json
+    by: str
+    person: str = ""
+    comment: str = ""
+    digest: str = ""
+
+
 class QuestionState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """A question, and what became of it."""
 
@@ -78,13 +89,20 @@ class QuestionState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     stands_for: QuestionId | None = None
     """The id that its asker knows it by, if this is a copy, as in a fork."""
     asked_at: Millis
+    votes: tuple[Vote, ...] = ()
+    """Of those who have decided so far, in order; a person's last one counts."""
     escalated_to: tuple[str, ...] = ()
+    escalations: int = 0
+    reminders: int = 0
+    """Since it was asked, or last escalated."""
     timer_from: Millis
     """When the present wait began: at the asking, or at the last escalation."""
     nudged_at: Millis
     """When people last heard of it: asked, escalated or reminded."""
     settled_at: Millis | None = None
     settled_by: str = ""
+    taken_back: bool = False
+    """It was approved, and that was taken back before anything ran."""
     value: Json = None
     comment: str = ""
 
@@ -114,8 +132,15 @@ class ThreadState(msgspec.Struct, kw_only=True, omit_defaults=True):
     id: ThreadId = ThreadId("")
     agent: str = ""
     requester: str = ""
+    requester_person: str = ""
+    """Who the requester is, where somebody knew them by more than that identity."""
     audience: tuple[str, ...] = ()
     origin: str = ""
+    began_at: str = ""
+    """Where it was launched, if it has moved since."""
+    watchers: tuple[str, ...] = ()
+    participants: tuple[str, ...] = ()
+    """Everybody who has begun it, said something in it, answered, or was brought in, in order."""
     metadata: JsonObject = {}
     forked_at: int = 0
     lifecycle: Lifecycle = "new"

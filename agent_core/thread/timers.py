@@ -66,15 +66,26 @@ def expires_at(current: QuestionState) -> Millis | None:
     waiting = current.question.waiting
     if waiting.expires_after is None or waiting.on_expiry == "wait":
         return None
-    return Millis(current.timer_from + waiting.expires_after * 1000)
+    return Millis(current.timer_from + _patience(current) * 1000)
+
+
+def _patience(current: QuestionState) -> int:
+    """Tell how many seconds those have who were asked last."""
+    waiting = current.question.waiting
+    step = current.escalations - 1
+    chain = waiting.chain()
+    last = chain[step].after if 0 <= step < len(chain) else None
+    return last or waiting.expires_after or 0
 
 
 def _remind_at(current: QuestionState) -> Millis | None:
-    after = current.question.waiting.remind_after
-    if after is None:
+    waiting = current.question.waiting
+    after, most = waiting.remind_after, waiting.remind_times
+    if after is None or (most is not None and current.reminders >= most):
         return None
+    grown = after * waiting.remind_growth**current.reminders
     # From the last reminder, not by count: after a month's outage people get one, not sixty.
-    return Millis(current.nudged_at + after * 1000)
+    return Millis(current.nudged_at + grown * 1000)
 
 
 def _moments(current: QuestionState) -> list[Millis]:
@@ -86,9 +97,9 @@ def _due_for(state: ThreadState, current: QuestionState, now: Millis) -> list[Ti
     key = current.question.id
     expiry = expires_at(current)
     if expiry is not None and expiry <= now:
-        chain = current.question.waiting.escalate_to[len(current.escalated_to) :]
+        chain = current.question.waiting.chain()[current.escalations :]
         if current.question.waiting.on_expiry == "escalate" and chain:
-            return [QuestionEscalated(at=now, question=key, to=chain[:1])]
+            return [QuestionEscalated(at=now, question=key, to=chain[0].to)]
         return expire(state, key, now)
     reminder = _remind_at(current)
     if reminder is not None and reminder <= now:

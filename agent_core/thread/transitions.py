@@ -1,7 +1,8 @@
 """The state machines, as tables: what may happen when, and where it leads.
 
 Three nouns have a life of their own. A **thread** moves by its events; a **call** (a tool that
-the model chose) by what an event means for it; a **question** from open to exactly one end.
+the model chose) by what an event means for it; a **question** from open to one end, which
+only an approval that is taken back before it ran can change.
 Whatever is not in a table is impossible, and raises an error that names both sides.
 `docs/state-machine.md` is generated from here (`python -m docs.state_machine`).
 
@@ -30,6 +31,7 @@ CallStatus = Literal[
 CallTrigger = Literal[
     "gate asked",
     "approved",
+    "taken back",
     "denied",
     "started",
     "asked",
@@ -60,6 +62,8 @@ THREAD: dict[tuple[Lifecycle, str], Lifecycle] = {
     ("active", "ToolFailed"): "active",
     ("active", "QuestionAsked"): "active",
     ("active", "QuestionAnswered"): "active",
+    ("active", "VoteCast"): "active",
+    ("active", "ApprovalTakenBack"): "active",
     ("active", "QuestionReminded"): "active",
     ("active", "QuestionEscalated"): "active",
     ("active", "QuestionExpired"): "active",
@@ -67,6 +71,7 @@ THREAD: dict[tuple[Lifecycle, str], Lifecycle] = {
     ("active", "AnswerRefused"): "active",
     ("active", "LimitReached"): "active",
     ("active", "ContextCompacted"): "active",
+    ("active", "ThreadMoved"): "active",
     ("active", "ThreadPaused"): "paused",
     ("active", "ThreadFinished"): "finished",
     ("active", "ThreadFailed"): "failed",
@@ -78,26 +83,33 @@ THREAD: dict[tuple[Lifecycle, str], Lifecycle] = {
     ("paused", "ToolFailed"): "paused",
     ("paused", "QuestionAsked"): "paused",
     ("paused", "QuestionAnswered"): "paused",
+    ("paused", "VoteCast"): "paused",
+    ("paused", "ApprovalTakenBack"): "paused",
     ("paused", "QuestionReminded"): "paused",
     ("paused", "QuestionEscalated"): "paused",
     ("paused", "QuestionExpired"): "paused",
     ("paused", "QuestionWithdrawn"): "paused",
     ("paused", "AnswerRefused"): "paused",
+    ("paused", "ThreadMoved"): "paused",
     ("paused", "ThreadResumed"): "active",
     ("paused", "ThreadFinished"): "finished",
     ("paused", "ThreadCancelled"): "cancelled",
     # Finished: a new message takes it up again, with its whole history.
     ("finished", "MessageReceived"): "active",
     ("finished", "AnswerRefused"): "finished",
+    ("finished", "ThreadMoved"): "finished",
     # Failed: a retry takes it up again, and so does somebody who writes.
     ("failed", "MessageReceived"): "active",
     ("failed", "QuestionAsked"): "failed",
     ("failed", "QuestionAnswered"): "failed",
+    ("failed", "VoteCast"): "failed",
+    ("failed", "ApprovalTakenBack"): "failed",
     ("failed", "QuestionReminded"): "failed",
     ("failed", "QuestionEscalated"): "failed",
     ("failed", "QuestionExpired"): "failed",
     ("failed", "QuestionWithdrawn"): "failed",
     ("failed", "AnswerRefused"): "failed",
+    ("failed", "ThreadMoved"): "failed",
     ("failed", "ThreadResumed"): "active",
     ("failed", "ThreadFinished"): "finished",
     ("failed", "ThreadCancelled"): "cancelled",
@@ -121,6 +133,7 @@ CALL: dict[tuple[CallStatus, CallTrigger], CallStatus] = {
     ("gated", "withdrawn"): "settled",
     ("gated", "cancelled"): "settled",
     ("approved", "gate asked"): "gated",
+    ("approved", "taken back"): "chosen",
     ("approved", "started"): "running",
     ("approved", "failed"): "settled",
     ("approved", "cancelled"): "settled",
@@ -152,11 +165,13 @@ CALL: dict[tuple[CallStatus, CallTrigger], CallStatus] = {
 
 QUESTION: dict[tuple[QuestionStatus, str], QuestionStatus] = {
     ("open", "QuestionAnswered"): "answered",
+    ("open", "VoteCast"): "open",
     ("open", "QuestionReminded"): "open",
     ("open", "QuestionEscalated"): "open",
     ("open", "QuestionExpired"): "expired",
     ("open", "QuestionWithdrawn"): "withdrawn",
     ("open", "QuestionAsked"): "withdrawn",  # replaced by a new copy, as in a fork
+    ("answered", "ApprovalTakenBack"): "withdrawn",  # before it ran; another one is asked
 }
 
 _State = TypeVar("_State", bound=str)

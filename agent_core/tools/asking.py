@@ -11,11 +11,13 @@ from agent_core.errors import NotJson
 from agent_core.json_values import JsonObject, plain_object, storable
 from agent_core.thread.forms import check_schema
 from agent_core.thread.questions import (
+    ANY_ONE,
     NO_WAITING_RULES,
     YES_NO,
     CallKey,
     Kind,
     Option,
+    Policy,
     Question,
     QuestionId,
     ResumeTo,
@@ -36,6 +38,7 @@ _KINDS: dict[str, Kind] = {
     "event": "event",
 }
 _MOST_OPTIONS = 100
+_MOST_KEY = 300
 
 
 def build_question(
@@ -55,6 +58,7 @@ def build_question(
     resume_to: ResumeTo = "next",
     handler: str = "",
     waiting: Waiting | None = None,
+    policy: Policy | None = None,
 ) -> Question:
     """Make a question, or raise ValueError (or NotJson) in words that its author understands."""
     if kind not in _KINDS:
@@ -65,6 +69,7 @@ def build_question(
         raise ValueError("a question needs words")
     offered = YES_NO if kind in ("yes/no", "yes_no") else _options(options)
     _check_kind(kind, offered, schema)
+    _check_key(kind, event_key)
     question = Question(
         id=key,
         kind=_KINDS[kind],
@@ -81,8 +86,18 @@ def build_question(
         resume_to=resume_to,
         handler=handler,
         waiting=waiting or NO_WAITING_RULES,
+        policy=policy or ANY_ONE,
     )
+    _check_policy(question)
     return _checked(question)
+
+
+def _check_policy(question: Question) -> None:
+    policy = question.policy
+    if question.kind != "approval" and (policy.quorum > 1 or not policy.veto):
+        raise ValueError(f"quorum and veto belong to an approval, not to kind {question.kind}")
+    if policy != ANY_ONE and not question.to:
+        raise ValueError("say who decides (to=…): without it only whoever began this is asked")
 
 
 def _checked(question: Question) -> Question:
@@ -102,6 +117,19 @@ def _check_kind(kind: str, offered: tuple[Option, ...], schema: object) -> None:
         raise ValueError("a form needs a JSON schema")
     if schema is not None and kind != "form":
         raise ValueError(f"a schema belongs to a form, not to a question of kind {kind}")
+
+
+def _check_key(kind: str, key: str) -> None:
+    """Hold a key to what the outside can send: one line, neither empty nor endless."""
+    if not key:
+        return
+    if kind != "event":
+        raise ValueError(f"a key belongs to an event, not to a question of kind {kind}")
+    if len(key) > _MOST_KEY or " ".join(key.split()) != key:
+        raise ValueError(
+            f"an event's key is one line of up to {_MOST_KEY} characters, with single spaces at "
+            f"the most, not {key[:_MOST_KEY]!r}"
+        )
 
 
 def _options(options: Options) -> tuple[Option, ...]:

@@ -16,13 +16,15 @@ from typing import Any, Literal, NoReturn, TypeAlias
 
 from agent_core.json_values import Json, JsonObject, plain
 from agent_core.thread.questions import (
-    NO_WAITING_RULES,
+    WAIT_FOR_EVER,
     CallKey,
+    Policy,
     Question,
     QuestionId,
     ResumeTo,
     Urgency,
     Waiting,
+    WaitingRules,
 )
 from agent_core.thread.state import QuestionState
 from agent_core.tools.asking import AskKind, Options, build_question
@@ -55,6 +57,10 @@ class Resumed:
     count: int = 1
 
 
+def _anybody(_audience: Sequence[str]) -> None:
+    """Accept every name."""
+
+
 @dataclass(kw_only=True)
 class Surface:
     """What a context needs from whoever runs the tool."""
@@ -64,11 +70,13 @@ class Surface:
     has_handler: Callable[[str], bool]
     interrupt: Callable[[], None]
     note: Callable[[str], None]
-    waiting: Waiting = NO_WAITING_RULES
+    waiting: WaitingRules = field(default_factory=lambda: WAIT_FOR_EVER)
     asked_before: Sequence[QuestionState] = ()
     posted_before: Sequence[QuestionState] = ()
     resumes: int = 0
     may_ask: bool = True
+    check_audience: Callable[[Sequence[str]], None] = _anybody
+    """Raises ValueError if a question names somebody who isn't there."""
 
 
 class ToolContext:
@@ -123,6 +131,7 @@ class ToolContext:
         urgency: Urgency = "normal",
         id: str | None = None,  # noqa: A002 (the public name)
         waiting: Waiting | None = None,
+        policy: Policy | None = None,
     ) -> Any:  # noqa: ANN401 (an answer is any JSON)
         """Ask people and give their answer; until it comes, the thread waits for free."""
         before = self._asked_before(id)
@@ -137,6 +146,7 @@ class ToolContext:
             urgency=urgency,
             resume_to="ask",
             waiting=waiting,
+            policy=policy,
         )
         if before is None:
             return await self._pause(made)
@@ -159,11 +169,13 @@ class ToolContext:
         urgency: Urgency = "normal",
         max_resumes: int | None = None,
         waiting: Waiting | None = None,
+        policy: Policy | None = None,
     ) -> NoReturn:
         """Pause here; the answer goes where `resume_to` says. This never returns.
 
         A payload's `prompt`, `context`, `options` and `schema` are the question's own; the
-        rest of it is kept with the question.
+        rest of it is kept with the question. For an event, `key` is what the outside knows it by:
+        whoever reports an event of that key answers (without `key`, of the question's id).
         """
         if max_resumes is not None and self._surface.resumes >= max_resumes:
             raise TooManyResumes(f"it was resumed {self._surface.resumes} times")
@@ -183,6 +195,7 @@ class ToolContext:
             resume_to=target,
             handler=handler,
             waiting=waiting,
+            policy=policy,
         )
         await self._pause(made)
 
@@ -210,8 +223,11 @@ class ToolContext:
         if own_id is not None and own_id not in known and self._taken(own_id):
             raise ValueError(f"a question with the id {own_id!r} was asked in this thread before")
         key = QuestionId(own_id) if own_id else surface.new_id()
-        parts["waiting"] = parts.get("waiting") or surface.waiting
-        return build_question(key=key, call=self.call, **parts)
+        own = parts.get("waiting")
+        parts["waiting"] = own or surface.waiting.get(parts.get("urgency", "normal"))
+        made = build_question(key=key, call=self.call, **parts)
+        surface.check_audience((*made.to, *made.waiting.escalation_names()))
+        return made
 
     def _taken(self, own_id: str) -> bool:
         return self._surface.is_taken(own_id) or any(own_id == one.id for one in self.questions)

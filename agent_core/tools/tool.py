@@ -9,6 +9,7 @@ from typing import Any, TypeAlias, overload
 
 from agent_core.errors import DefinitionError
 from agent_core.json_values import JsonObject
+from agent_core.thread.questions import ANY_ONE, Policy, Waiting
 from agent_core.tools.compensation import Compensation
 from agent_core.tools.signature import Signature
 
@@ -39,6 +40,8 @@ class Tool:
     signature: Signature
     approval: Approval = False
     approvers: tuple[str, ...] = ()
+    policy: Policy = ANY_ONE
+    waiting: Waiting | None = None
     compensate: Compensation | None = None
     idempotent: bool = False
     interruptible: bool = False
@@ -50,6 +53,7 @@ class Tool:
         _check_name(self.name)
         if not isinstance(self.approval, bool) and not callable(self.approval):
             raise DefinitionError(f"{self.name}: approval is True, False or a predicate")
+        _check_policy(self)
         if self.timeout is not None and self.timeout <= 0:
             raise DefinitionError(f"{self.name}: timeout is more than 0 seconds")
         if self.retries < 0:
@@ -102,6 +106,10 @@ def tool(
     description: str | None = ...,
     approval: Approval = ...,
     approvers: Sequence[str] = ...,
+    quorum: int = ...,
+    not_requester: bool = ...,
+    veto: bool = ...,
+    waiting: Waiting | None = ...,
     compensate: Callable[..., Any] | None = ...,
     idempotent: bool = ...,
     interruptible: bool = ...,
@@ -115,6 +123,10 @@ def tool(
 
     approval: True, or a predicate over the arguments, by name or as one object.
     approvers: who may approve, as names or roles; the operator says who they are.
+    quorum: how many different people must approve the very same thing.
+    not_requester: whoever began the thread can't approve, but may deny (four eyes).
+    veto: one denial is enough (the default); else it takes as many as an approval.
+    waiting: how long its approval, and what it asks itself, wait for people.
     compensate: undoes a finished call when the thread is cancelled; gets the same arguments,
         and `result` if it takes one. It must be safe to run twice.
     idempotent: running it again with the same `ctx.idempotency_key` does no harm.
@@ -132,6 +144,9 @@ def _make(
     name: str | None = None,
     description: str | None = None,
     approvers: Sequence[str] = (),
+    quorum: int = 1,
+    not_requester: bool = False,
+    veto: bool = True,
     compensate: Callable[..., Any] | None = None,
     **options: Any,  # noqa: ANN401 (fields of Tool)
 ) -> Tool:
@@ -147,9 +162,24 @@ def _make(
         function=function,
         signature=signature,
         approvers=tuple(approvers),
+        policy=Policy(quorum, not_requester, veto),
         compensate=None if undo is None else Compensation.of(own_name, undo, signature),
         **options,
     )
+
+
+def _check_policy(tool: Tool) -> None:
+    """Refuse rules for an approval that is never asked for, or that nobody could ever give."""
+    if tool.policy == ANY_ONE:
+        return
+    if tool.approval is False:
+        raise DefinitionError(
+            f"{tool.name}: quorum, not_requester and veto are for a tool with approval"
+        )
+    if not tool.approvers and (tool.policy.quorum > 1 or tool.policy.not_requester):
+        raise DefinitionError(
+            f"{tool.name}: name approvers; without them only whoever began the thread is asked"
+        )
 
 
 def _check_name(name: str) -> None:

@@ -25,6 +25,7 @@ from agent_core import (
     Waiting,
     call,
     calls,
+    contact_human,
     is_paused,
     says,
     tool,
@@ -213,3 +214,37 @@ async def test_a_threads_events_are_a_copy() -> None:
     thread.events.clear()
 
     assert len(thread.events) == 2
+
+
+async def test_a_thread_takes_an_approval_back_before_it_runs() -> None:
+    """Held meanwhile; the question is asked anew, and only its approval lets the tool run."""
+
+    @tool(approval=True)
+    def pay() -> str:
+        """Pay."""
+        return "paid"
+
+    stage = Stage([calls(call("pay")), says("done")], pay)
+    thread = stage.agent.launch("pay")
+    first = expect(await thread.run(), Paused).questions[0]
+    await thread.pause(by="otto")
+    await thread.answer(APPROVED, by="otto")
+    await thread.take_back(first.id, by="otto", reason="wrong one")
+    await thread.resume(by="otto")
+    (again,) = expect(await thread.run(), Paused).questions
+    await thread.answer(APPROVED, by="lea")
+    outcome = await thread.run()
+
+    assert again.id != first.id
+    assert expect(outcome, Finished).result == "done"
+
+
+async def test_urgent_questions_may_have_rules_of_their_own() -> None:
+    """A model says how urgent it is; the author, what that means."""
+    asking = calls(call("contact_human", question="Now?", urgency="high"))
+    rules = {"high": Waiting(expires_after=60), "normal": Waiting(expires_after=600)}
+    stage = Stage([asking, says("done")], contact_human, waiting=rules)
+
+    (question,) = expect(await stage.agent.run("go"), Paused).questions
+
+    assert question.waiting == Waiting(expires_after=60)

@@ -15,11 +15,13 @@ from agent_core.thread import events as ev
 from agent_core.thread.events import ChosenCall, Event, FailureReason, Millis, ThreadId
 from agent_core.thread.fold import fold
 from agent_core.thread.questions import (
+    ANY_ONE,
     LIMIT_OPTIONS,
     OUTCOME_OPTIONS,
     CallKey,
     Kind,
     Option,
+    Policy,
     Question,
     QuestionId,
     ResumeTo,
@@ -103,6 +105,11 @@ def resumed(by: str = "", instruction: str = "") -> Event:
     return ev.ThreadResumed(at=UNSET, by=by, instruction=instruction)
 
 
+def moved(to: str = "email:ada@example.com", by: str = "ada") -> Event:
+    """A person said to go on elsewhere."""
+    return ev.ThreadMoved(at=UNSET, to=to, by=by)
+
+
 def cancelled(by: str = "", reason: str = "") -> Event:
     """A person said stop."""
     return ev.ThreadCancelled(at=UNSET, by=by, reason=reason)
@@ -175,6 +182,8 @@ def approval(
     *,
     tool: str = "refund",
     waiting: Waiting = Waiting(),  # noqa: B008 (frozen)
+    policy: Policy = ANY_ONE,
+    to: tuple[str, ...] = (),
 ) -> Question:
     """May it run?"""
     return Question(
@@ -186,6 +195,8 @@ def approval(
         tool=tool,
         arguments={"order": "123"},
         waiting=waiting,
+        policy=policy,
+        to=to,
     )
 
 
@@ -258,6 +269,20 @@ def answered(
     return ev.QuestionAnswered(
         at=UNSET, question=QuestionId(key), value=value, by=by, comment=comment, digest=digest
     )
+
+
+def voted(
+    value: Json, key: str = "q1", *, by: str = "otto", person: str = "", digest: str = ""
+) -> Event:
+    """Somebody voted, and more are needed."""
+    return ev.VoteCast(
+        at=UNSET, question=QuestionId(key), value=value, by=by, person=person, digest=digest
+    )
+
+
+def taken_back(key: str = "q1", by: str = "otto", reason: str = "") -> Event:
+    """Somebody changed their mind before it ran."""
+    return ev.ApprovalTakenBack(at=UNSET, question=QuestionId(key), by=by, reason=reason)
 
 
 def reminded(key: str = "q1") -> Event:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent_core.thread.events import Event
-from agent_core.thread.questions import YES_NO, Option, Waiting
+from agent_core.thread.questions import YES_NO, Option, Policy, Waiting
 from agent_core.thread.usage import Usage
 from tests.unit.agent_core.thread.logs import (
     CHOSEN,
@@ -28,6 +28,7 @@ from tests.unit.agent_core.thread.logs import (
     limited,
     log,
     may_go_on,
+    moved,
     noted,
     paused,
     refused,
@@ -37,7 +38,9 @@ from tests.unit.agent_core.thread.logs import (
     returned,
     said,
     started,
+    taken_back,
     undone,
+    voted,
     what_now,
     withdrawn,
 )
@@ -223,6 +226,52 @@ FAILED = log(
 )
 """All that may happen while a thread is failed."""
 
+_TWO = Policy(quorum=2)
+
+VOTED = log(
+    *CHOSEN,
+    asked(approval(policy=_TWO, to=("leads",))),
+    voted(YES, by="otto", digest="d"),
+    answered(YES, by="email:lea@example.com", digest="d"),
+    taken_back(reason="wrong customer"),
+    asked(approval("q2", policy=_TWO, to=("leads",))),
+    paused(),
+    voted({"approved": True, "arguments": {"order": "124"}}, "q2", by="lea", digest="e"),
+    answered({"approved": True, "arguments": {"order": "124"}}, "q2", digest="e"),
+    taken_back("q2", by="lea"),
+    asked(approval("q3", policy=_TWO, to=("leads",))),
+    resumed(),
+    broke("no money"),
+    voted(YES, "q3", by="lea", digest="d"),
+    answered(YES, "q3", digest="d"),
+    taken_back("q3"),
+    asked(approval("q4", policy=_TWO, to=("leads",))),
+    voted(YES, "q4", by="lea", digest="d"),
+    resumed(),
+    answered(NO, "q4", comment="not today"),
+    replied("As you wish."),
+    finished(),
+)
+"""Several people decide, and change their minds; a veto ends it."""
+
+MOVED = log(
+    *SPOKEN,
+    moved(),
+    paused("ada"),
+    moved("slack:T1:U1"),
+    resumed("ada"),
+    broke("no money"),
+    moved(),
+    resumed("ada"),
+    replied("All done."),
+    finished(),
+    moved("slack:T1:U1", by=""),
+    said("thanks", "ada"),
+    replied("You are welcome."),
+    finished(),
+)
+"""A conversation goes on elsewhere, whatever state it is in."""
+
 STOPPED = log(*RUNNING, cancelled(), failed("outcome_unknown", ""))
 FAILED_AND_CANCELLED = log(*RUNNING, returned(), broke(), cancelled())
 PAUSED_AND_CANCELLED = log(*RUNNING, paused(), cancelled(), returned("too late"))
@@ -235,6 +284,8 @@ STORIES: dict[str, list[Event]] = {
     "cancelled": CANCELLED,
     "paused": PAUSED,
     "failed": FAILED,
+    "voted": VOTED,
+    "moved": MOVED,
     "stopped": STOPPED,
     "failed_and_cancelled": FAILED_AND_CANCELLED,
     "paused_and_cancelled": PAUSED_AND_CANCELLED,

@@ -7,7 +7,7 @@ import pytest
 from agent_core.errors import DefinitionError, ImpossibleEvent
 from agent_core.thread.events import Event, Millis
 from agent_core.thread.fold import fold
-from agent_core.thread.questions import ResumeTo, Waiting
+from agent_core.thread.questions import Escalation, ResumeTo, Waiting, waiting_rules
 from agent_core.thread.state import CallResult, ThreadState
 from tests.unit.agent_core.thread.logs import (
     CALL_IN,
@@ -365,3 +365,41 @@ def test_those_to_escalate_to_are_a_tuple(names: object) -> None:
     """A single word would be taken letter by letter."""
     with pytest.raises(DefinitionError, match="escalate_to is a tuple of names"):
         Waiting(escalate_to=names)  # type: ignore[arg-type]  # that is the point
+
+
+@pytest.mark.parametrize("times", [0, -1, True, 1.5, "2"])
+def test_a_number_of_reminders_is_one_or_more(times: object) -> None:
+    """Refused where it is written."""
+    with pytest.raises(DefinitionError, match="remind_times"):
+        Waiting(remind_times=times)  # type: ignore[arg-type]  # that is the point
+
+
+@pytest.mark.parametrize("growth", [0, 11, 1.5, True])
+def test_waits_for_reminders_grow_by_a_sensible_number(growth: object) -> None:
+    """Eleven times longer each time is no reminder any more."""
+    with pytest.raises(DefinitionError, match="remind_growth"):
+        Waiting(remind_growth=growth)  # type: ignore[arg-type]  # that is the point
+
+
+@pytest.mark.parametrize("to", [(), "boss", ["boss"]])
+def test_an_escalation_goes_to_somebody(to: object) -> None:
+    """To a tuple of names."""
+    with pytest.raises(DefinitionError, match="goes to a tuple of names"):
+        Escalation(to)  # type: ignore[arg-type]  # that is the point
+
+
+def test_an_escalation_takes_a_whole_number_of_seconds() -> None:
+    """Like every other timer."""
+    with pytest.raises(DefinitionError, match="after is a whole number of seconds"):
+        Escalation(("boss",), 0)
+
+
+def test_rules_by_urgency_name_urgencies() -> None:
+    """What they leave out waits for ever."""
+    assert waiting_rules({"high": Waiting(expires_after=9)}) == {
+        "low": Waiting(),
+        "normal": Waiting(),
+        "high": Waiting(expires_after=9),
+    }
+    with pytest.raises(DefinitionError, match="urgency"):
+        waiting_rules({"urgent": Waiting()})  # type: ignore[dict-item]  # that is the point

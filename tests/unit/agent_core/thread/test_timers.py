@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from agent_core.thread.events import Event, Millis
 from agent_core.thread.fold import fold
-from agent_core.thread.questions import OnExpiry, Question, Waiting
+from agent_core.thread.questions import Escalation, OnExpiry, Question, Waiting
 from agent_core.thread.state import ThreadState
 from agent_core.thread.timers import due, next_due
 from tests.unit.agent_core.thread.logs import (
@@ -276,3 +276,75 @@ def test_what_is_due_in_any_history_may_happen_and_settles_it(
     over = fold(due(state, now), onto=state)
 
     assert due(over, now) == []
+
+
+def test_reminders_end_after_so_many() -> None:
+    """And the question goes on waiting."""
+    state = gated(Waiting(remind_after=60, remind_times=2))
+    for seconds in (60, 120):
+        state = fold(due(state, after(seconds)), onto=state)
+
+    assert next_due(state) is None
+    assert due(state, after(10**6)) == []
+
+
+def test_each_wait_for_a_reminder_may_be_longer() -> None:
+    """One minute, then three, then nine."""
+    state = gated(Waiting(remind_after=60, remind_growth=3))
+    moments = []
+    for _ in range(3):
+        moment = next_due(state)
+        assert moment is not None
+        moments.append(moment)
+        state = fold(due(state, moment), onto=state)
+
+    assert moments == [after(60), after(240), after(780)]
+
+
+def test_whoever_comes_later_is_reminded_from_the_start() -> None:
+    """New people have not been reminded yet."""
+    rules = Waiting(
+        remind_after=60,
+        remind_times=1,
+        remind_growth=2,
+        expires_after=100,
+        on_expiry="escalate",
+        escalate_to=("boss",),
+    )
+    state = gated(rules)
+    for seconds in (60, 100):
+        state = fold(due(state, after(seconds)), onto=state)
+
+    assert next_due(state) == after(160)
+
+
+def test_each_step_of_a_chain_has_its_own_time() -> None:
+    """Then it expires: nobody has said no."""
+    rules = Waiting(
+        expires_after=100,
+        on_expiry="escalate",
+        escalate_to=(Escalation(("lead", "cto"), 20), "boss", Escalation(("board",))),
+    )
+    state = gated(rules)
+    seen: list[tuple[Millis | None, list[Event]]] = []
+    while (moment := next_due(state)) is not None:
+        events: list[Event] = [*due(state, moment)]
+        seen.append((moment, events))
+        state = fold(events, onto=state)
+
+    assert seen == [
+        (after(100), [dated(escalated("lead", "cto"), 100)]),
+        (after(120), [dated(escalated("boss"), 120)]),
+        (after(220), [dated(escalated("board"), 220)]),
+        (after(320), [dated(expired(), 320)]),
+    ]
+
+
+def test_an_escalation_that_somebody_else_decided_still_ends() -> None:
+    """A log may hold more of them than the chain has steps."""
+    rules = Waiting(expires_after=100, on_expiry="escalate", escalate_to=("boss",))
+    state = state_of(*CHOSEN, asked(approval(waiting=rules)), escalated("boss"), escalated("board"))
+    moment = next_due(state)
+
+    assert moment is not None
+    assert [type(one).__name__ for one in due(state, moment)] == ["QuestionExpired"]

@@ -48,6 +48,8 @@ from tests.unit.agent_core.thread.logs import (
     returned,
     started,
     state_of,
+    taken_back,
+    voted,
     withdrawn,
 )
 from tests.unit.agent_core.thread.stories import STORIES
@@ -81,6 +83,7 @@ CALL_MOVES: dict[tuple[CallStatus, CallTrigger], tuple[Event, ...]] = {
     ("gated", "withdrawn"): (*CALL_IN["gated"], withdrawn()),
     ("gated", "cancelled"): (*CALL_IN["gated"], cancelled()),
     ("approved", "gate asked"): (*CALL_IN["approved"], asked(approval("q2"))),
+    ("approved", "taken back"): (*CALL_IN["approved"], taken_back()),
     ("approved", "started"): (*CALL_IN["approved"], started()),
     ("approved", "failed"): (*CALL_IN["approved"], failed("tool_changed")),
     ("approved", "cancelled"): (*CALL_IN["approved"], cancelled()),
@@ -120,12 +123,14 @@ IMPOSSIBLE_FOR_CALL = sorted(set(product(get_args(CallStatus), get_args(CallTrig
 _FREE = ask("q1", call=None, kind="choice", options=YES_NO)
 QUESTION_IN: dict[QuestionStatus, tuple[Event, ...]] = {
     "open": (*SPOKEN, asked(_FREE)),
-    "answered": (*SPOKEN, asked(_FREE), answered("yes")),
+    "answered": (*CHOSEN, asked(approval()), answered(YES)),
     "expired": (*SPOKEN, asked(_FREE), expired()),
     "withdrawn": (*SPOKEN, asked(_FREE), withdrawn()),
 }
 QUESTION_EVENTS: dict[str, Event] = {
     "QuestionAnswered": answered("no"),
+    "VoteCast": voted(YES),
+    "ApprovalTakenBack": taken_back(),
     "QuestionReminded": reminded(),
     "QuestionEscalated": escalated("boss"),
     "QuestionExpired": expired(),
@@ -224,6 +229,8 @@ def test_a_settled_question_takes_nothing_more(status: QuestionStatus, trigger: 
         (asked(ask("q1")), "question q1 was asked before"),
         (asked(ask("q9"), replaces="q8"), "no question q8"),
         (answered("x", "q9"), "no question q9"),
+        (voted(YES, "q9"), "no question q9"),
+        (taken_back("q9"), "no question q9"),
         (reminded("q9"), "no question q9"),
         (escalated("boss", key="q9"), "no question q9"),
         (expired("q9"), "no question q9"),

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from itertools import product
 
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from agent_core.errors import Refused
+from agent_core.errors import AlreadyVoted, MayNotDecide, Refused, TooLate
 from agent_core.json_values import Json, JsonObject
 from agent_core.thread import commands, timers
 from agent_core.thread.events import Event, Millis
 from agent_core.thread.fold import fold
-from agent_core.thread.questions import Question, QuestionId, Waiting
+from agent_core.thread.questions import Escalation, Policy, Question, QuestionId, Waiting
 from agent_core.thread.state import Call, ThreadState
 from agent_core.thread.steps import (
     CallModel,
@@ -52,7 +53,17 @@ _WAITINGS = (
     Waiting(remind_after=7, expires_after=30),
     Waiting(remind_after=20, expires_after=15, on_expiry="escalate", escalate_to=("a", "b")),
     Waiting(remind_after=5, expires_after=9, on_expiry="wait"),
+    Waiting(
+        remind_after=3,
+        remind_times=2,
+        remind_growth=3,
+        expires_after=40,
+        on_expiry="escalate",
+        escalate_to=(Escalation(("a", "b"), 20), "c"),
+    ),
 )
+_POLICIES = (Policy(), Policy(2), Policy(2, not_requester=True, veto=False))
+_PEOPLE = ("otto", "ada")
 _ANSWERS: dict[str, list[Json]] = {
     "text": ["blue"],
     "approval": [{"approved": True}, {"approved": False}, {"approved": True, "arguments": {}}],
@@ -97,11 +108,15 @@ def _people(state: ThreadState, now: Millis) -> Iterator[list[Event]]:
             yield command()
     for current in state.waiting_questions():
         key = current.question.id
-        for value in _values(current.question):
-            yield commands.answer(
-                state, {key: value}, at=now, by="otto", check_arguments=_any_arguments
-            )
+        for value, by in product(_values(current.question), _PEOPLE):
+            with suppress(MayNotDecide, AlreadyVoted):
+                yield commands.answer(
+                    state, {key: value}, at=now, by=by, check_arguments=_any_arguments
+                )
         yield commands.withdraw(state, key, at=now)
+    for key in state.questions:
+        with suppress(TooLate):
+            yield commands.take_back(state, key, at=now, new_question=_new(state), by="otto")
 
 
 def _values(question: Question) -> list[Json]:
@@ -140,7 +155,8 @@ def _first(state: ThreadState, call: Call) -> Iterator[Event]:
     yield started(call.key, compensable=call.tool == "a", attempt=call.attempt + 1)
     yield failed("bad_arguments", call=call.key)
     if call.status == "chosen":
-        yield asked_(approval(_new(state), call.key, waiting=_waiting(state)))
+        policy = _POLICIES[state.seq % len(_POLICIES)]
+        yield asked_(approval(_new(state), call.key, waiting=_waiting(state), policy=policy))
 
 
 def _run(state: ThreadState, call: Call) -> Iterator[list[Event]]:

@@ -10,7 +10,14 @@ import pytest
 
 from agent_core import DefinitionError, NotJson, Option, ThreadInfo, ToolContext, Waiting
 from agent_core.thread.events import Millis
-from agent_core.thread.questions import YES_NO, CallKey, Question, QuestionId
+from agent_core.thread.questions import (
+    YES_NO,
+    CallKey,
+    Policy,
+    Question,
+    QuestionId,
+    waiting_rules,
+)
 from agent_core.thread.state import QuestionState
 from agent_core.tools.asking import build_question
 from agent_core.tools.context import Surface, TooManyResumes
@@ -162,13 +169,38 @@ def test_notes_are_text_that_can_be_stored() -> None:
 
 
 async def test_questions_wait_by_the_agents_rule_unless_they_have_one() -> None:
-    """Also those that are posted."""
-    hands = Hands(waiting=Waiting(expires_after=60))
+    """Also those that are posted; what is urgent may have a rule of its own."""
+    rules = waiting_rules({"normal": Waiting(expires_after=60), "high": Waiting(expires_after=9)})
+    hands = Hands(waiting=rules)
     hands.context.post("P?")
     hands.context.post("Q?", waiting=Waiting(expires_after=5))
+    hands.context.post("R?", urgency="high")
+    hands.context.post("S?", urgency="low")
 
-    rules = [question.waiting.expires_after for question in hands.context.questions]
-    assert rules == [60, 5]
+    assert [one.waiting.expires_after for one in hands.context.questions] == [60, 5, 9, None]
+
+
+def test_several_people_can_be_asked_to_approve() -> None:
+    """A tool's own approval takes the same rules as one that stands before a tool."""
+    hands = Hands()
+    hands.context.post("Ship it?", kind="approval", to="leads", policy=Policy(quorum=2))
+
+    assert hands.context.questions[0].policy == Policy(quorum=2)
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        ({"kind": "text", "policy": Policy(quorum=2)}, "belong to an approval, not to kind text"),
+        ({"kind": "text", "policy": Policy(veto=False)}, "belong to an approval, not to kind text"),
+        ({"kind": "approval", "policy": Policy(quorum=2), "to": ()}, "say who decides"),
+        ({"kind": "text", "policy": Policy(not_requester=True), "to": ()}, "say who decides"),
+    ],
+)
+def test_rules_that_nobody_could_fulfil_are_refused(parts: dict[str, Any], words: str) -> None:
+    """In words for the tool's author, where it is asked."""
+    with pytest.raises(ValueError, match=words):
+        built(**{"to": "leads", **parts})
 
 
 # Questions as values
@@ -222,3 +254,30 @@ def test_any_other_handler_is_refused_where_it_is_declared(
     """It could not be called."""
     with pytest.raises(DefinitionError, match="takes the answer, or the context and the answer"):
         Handler("h", function)
+
+
+def event_question(kind: str = "event", event_key: str = "") -> Question:
+    """Ask for an event, as a tool would."""
+    return build_question(
+        key=QuestionId("q_1"), call=CallKey("1.0"), prompt="?", kind=kind, event_key=event_key
+    )
+
+
+@pytest.mark.parametrize("key", ["two\nlines", " edge", "two  spaces", "x" * 301])
+def test_events_key_is_one_line(key: str) -> None:
+    """What the outside can't send, nobody may wait for."""
+    with pytest.raises(ValueError, match="key is one line"):
+        event_question(event_key=key)
+
+
+def test_key_belongs_to_an_event() -> None:
+    """On anything else it would do nothing, in silence."""
+    with pytest.raises(ValueError, match="a key belongs to an event"):
+        event_question(kind="text", event_key="k")
+
+
+def test_event_without_a_key_is_awaited_by_its_id() -> None:
+    """Its copy in a fork has another id, and so another key."""
+    assert event_question(event_key="deploy/7").awaited == "deploy/7"
+    assert event_question().awaited == "q_1"
+    assert event_question().key == ""

@@ -8,7 +8,15 @@ from typing import Any
 
 import pytest
 
-from agent_core import DefinitionError, Tool, ToolContext, contact_human, tool
+from agent_core import (
+    DefinitionError,
+    Policy,
+    Tool,
+    ToolContext,
+    Waiting,
+    contact_human,
+    tool,
+)
 from agent_core.tools.tool import Arguments
 
 
@@ -253,3 +261,35 @@ def test_contact_human_is_a_tool_whose_parameters_explain_themselves() -> None:
     }
     assert parameters["required"] == ["question"]
     assert all("description" in one for one in parameters["properties"].values())
+
+
+def test_a_tool_says_who_decides_and_how_long_to_wait() -> None:
+    """As values, which the question then carries."""
+    made = tool(
+        approval=True,
+        approvers=["leads"],
+        quorum=2,
+        not_requester=True,
+        veto=False,
+        waiting=Waiting(expires_after=60),
+    )(look)
+
+    assert made.policy == Policy(quorum=2, not_requester=True, veto=False)
+    assert made.waiting == Waiting(expires_after=60)
+    assert tool(approval=True, veto=False)(look).policy == Policy(veto=False)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"approval": True, "approvers": ["leads"], "quorum": 0}, "quorum is a number of people"),
+        ({"approvers": ["leads"], "quorum": 2}, "for a tool with approval"),
+        ({"not_requester": True}, "for a tool with approval"),
+        ({"approval": True, "quorum": 2}, "name approvers"),
+        ({"approval": True, "not_requester": True}, "name approvers"),
+    ],
+)
+def test_rules_that_nobody_could_fulfil_are_refused(options: dict[str, Any], words: str) -> None:
+    """Where the tool is defined, not when the first person is asked."""
+    with pytest.raises(DefinitionError, match=words):
+        tool(**options)(look)
