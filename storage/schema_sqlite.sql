@@ -3,7 +3,7 @@ CREATE TABLE events ( thread TEXT NOT NULL, seq BIGINT NOT NULL, body TEXT NOT N
 CREATE TABLE snapshots ( thread TEXT NOT NULL, seq BIGINT NOT NULL, body BLOB NOT NULL, PRIMARY KEY (thread) );
 CREATE TABLE api_keys ( id TEXT NOT NULL, name TEXT NOT NULL, hash TEXT NOT NULL, scopes TEXT NOT NULL, created_at BIGINT NOT NULL, revoked_at BIGINT, PRIMARY KEY (id), UNIQUE (hash) );
 CREATE TABLE settings ( name TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (name) );
-CREATE TABLE threads ( id TEXT NOT NULL, agent TEXT NOT NULL, status TEXT NOT NULL, origin TEXT NOT NULL, requester TEXT NOT NULL, thread_key TEXT NOT NULL, seq BIGINT NOT NULL, handled_seq BIGINT NOT NULL, wake_at BIGINT, lease_until BIGINT, epoch BIGINT NOT NULL, summary TEXT NOT NULL, created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL, PRIMARY KEY (id) ) WITHOUT ROWID;
+CREATE TABLE threads ( id TEXT NOT NULL, agent TEXT NOT NULL, status TEXT NOT NULL, origin TEXT NOT NULL, requester TEXT NOT NULL, thread_key TEXT NOT NULL, seq BIGINT NOT NULL, handled_seq BIGINT NOT NULL, wake_at BIGINT, lease_until BIGINT, epoch BIGINT NOT NULL, summary TEXT NOT NULL, created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL, chain BLOB, PRIMARY KEY (id) ) WITHOUT ROWID;
 CREATE UNIQUE INDEX threads_by_key ON threads (agent, thread_key) WHERE thread_key <> '';
 CREATE INDEX threads_due ON threads (wake_at) WHERE wake_at IS NOT NULL;
 CREATE INDEX threads_by_age ON threads (created_at, id);
@@ -20,4 +20,5 @@ CREATE TABLE places ( address TEXT NOT NULL, thread TEXT NOT NULL, since BIGINT 
 CREATE TABLE kept ( owner TEXT NOT NULL, "key" TEXT NOT NULL, value BLOB NOT NULL, expires_at BIGINT, PRIMARY KEY (owner, "key") ) WITHOUT ROWID;
 CREATE INDEX kept_expiring ON kept (expires_at) WHERE expires_at IS NOT NULL;
 CREATE INDEX threads_by_requester ON threads (requester, created_at, id) WHERE requester <> '' AND substr(origin, 1, 4) <> 'web:';
-INSERT INTO alembic_version VALUES ('0003');
+CREATE INDEX deliveries_failed ON deliveries (n) WHERE status = 'failed';
+INSERT INTO alembic_version VALUES ('0005');

@@ -15,6 +15,7 @@ from typing import Protocol
 
 from agent_core.thread.events import Event, Millis, ThreadId
 from agent_core.thread.questions import QuestionId
+from storage.sealed import SealedLog
 from storage.values import (
     ApiKey,
     Claim,
@@ -22,6 +23,7 @@ from storage.values import (
     CommitResult,
     Delivery,
     DeliveryEnd,
+    FailedWish,
     Hint,
     InboxRecord,
     KeyId,
@@ -77,6 +79,26 @@ class Keeping(Protocol):
 
     async def kept(self, owner: str, *, prefix: str = "", now: Millis) -> list[str]:
         """Give the keys that begin so, in the order of their code points."""
+        ...
+
+
+class Audit(Protocol):
+    """Looking at what was written, as it stands in the rows; see `storage.seals`."""
+
+    async def logs(self, *, after: str = "", limit: int = 20) -> list[SealedLog]:
+        """Give whole threads, in the order of their ids as the store has it, after this one."""
+        ...
+
+    async def log(self, thread: ThreadId) -> SealedLog | None:
+        """Give one thread."""
+        ...
+
+    async def strays(self, *, limit: int = 10) -> list[str]:
+        """Name threads of which there are events or deliveries, and no row."""
+        ...
+
+    async def begin(self, log: SealedLog, chain: bytes) -> bool:
+        """Give a thread its chain, in place of the one read; False if it has moved on since."""
         ...
 
 
@@ -140,13 +162,26 @@ class Store(Keeping, Protocol):
     async def end_deliveries(self, ends: Sequence[DeliveryEnd]) -> list[bool]:
         """Record tries at sending; False (and nothing written) for each whose lease is gone.
 
-        `pending` with a `due_at` puts it back for a later try. One that was sent may be `settled`
-        without a lease: the people who got it have been shown how the matter ended.
+        `pending` with a `due_at` puts it back for a later try; `failed` with one says when that
+        was. One that was sent may be `settled` without a lease: the people who got it have been
+        shown how the matter ended. And it may have `failed` without one: it came back.
         """
         ...
 
     async def deliveries(self, thread: ThreadId) -> list[Delivery]:
         """Give everything that was or will be said for a thread, in order."""
+        ...
+
+    async def failed_deliveries(self, wish: FailedWish) -> list[Delivery]:
+        """List what could not be sent, in the order of writing."""
+        ...
+
+    async def requeue_deliveries(self, wish: FailedWish, *, now: Millis) -> int:
+        """Put it back into the outbox as if it had never been tried; tells how many.
+
+        Each takes the place that it was written at: before what its thread said there later. What
+        is wished for without a limit must be asked for again until nothing is left.
+        """
         ...
 
     # Reading
@@ -224,7 +259,11 @@ class Store(Keeping, Protocol):
         """Pull the kill switch on every machine; an empty reason lifts it."""
         ...
 
-    # Hints
+    # Looking and listening
+
+    def audit(self) -> Audit:
+        """Look at what was written, byte by byte."""
+        ...
 
     def wakes(self) -> Wakes:
         """Listen for hints, from now on and until the store closes."""

@@ -92,6 +92,8 @@ class Threads(SQLModel, table=True):
     summary: str = Field(sa_column=_text())
     created_at: int = Field(sa_column=_number())
     updated_at: int = Field(sa_column=_number())
+    chain: bytes | None = Field(sa_column=Column(LargeBinary, nullable=True))
+    """Covers its events and deliveries (see `storage.seals`); none where nobody had a key."""
 
 
 class Events(SQLModel, table=True):
@@ -156,6 +158,12 @@ class Deliveries(SQLModel, table=True):
             "n",
             sqlite_where=text("status = 'pending'"),
             postgresql_where=text("status = 'pending'"),
+        ),
+        Index(
+            "deliveries_failed",
+            "n",
+            sqlite_where=text("status = 'failed'"),
+            postgresql_where=text("status = 'failed'"),
         ),
     )
 

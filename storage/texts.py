@@ -68,6 +68,8 @@ class WrittenEnd(NamedTuple):
     place: str
     """Empty if nothing is to be bound."""
     since: Millis
+    untried: int
+    """How many attempts to take back: 1, or 0."""
 
 
 class Written(NamedTuple):
@@ -78,6 +80,8 @@ class Written(NamedTuple):
     questions: list[WrittenQuestion]
     deliveries: list[WrittenDelivery]
     places: list[str]
+    growth: bytes | None = None
+    """A new thread's chain, or the links by which another's grows; see `storage.seals`."""
 
 
 def written(commit: Commit) -> Written:
@@ -117,6 +121,7 @@ def written_ends(ends: Sequence[DeliveryEnd]) -> list[WrittenEnd]:
             # What was sent is sent: a place that can't be stored must not make it fail.
             end.place if end.status == "sent" and _is_name(end.place) else "",
             end.delivery.due_at or Millis(0),
+            int(end.is_untried),
         )
         for end in ends
     ]

@@ -112,6 +112,7 @@ class Delivery(Struct, frozen=True, kw_only=True, gc=False):
     question: QuestionId | None
     status: DeliveryStatus
     due_at: Millis | None
+    """When it is to be sent; of one that failed, when that was."""
     lease_until: Millis | None
     epoch: int
     attempts: int
@@ -129,6 +130,21 @@ class DeliveryEnd(Struct, frozen=True, kw_only=True, gc=False):
     error: str = ""
     place: str = ""
     """Where it can be answered: once sent, that is its thread's, if nobody has it."""
+    is_untried: bool = False
+    """Its lease is given back unused: that was no attempt."""
+
+
+class FailedWish(Struct, frozen=True, kw_only=True, gc=False):
+    """Which of the deliveries that have failed for good."""
+
+    prefix: str
+    """How their addresses begin."""
+    address: str = ""
+    """Only those to this very address."""
+    thread: str = ""
+    since: Millis | None = None
+    """Only those that failed then or later."""
+    limit: int = 1000
 
 
 class InboxKey(Struct, frozen=True, kw_only=True, gc=False):

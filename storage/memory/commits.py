@@ -8,6 +8,7 @@ from agent_core.loop.journal import Overtaken
 from agent_core.thread.events import Millis
 from storage.errors import Fenced, IdTaken, PlaceTaken, ThreadKeyTaken, UnknownThread
 from storage.memory.tables import MemoryTables, is_free, own_delivery
+from storage.seals import moved
 from storage.texts import Written, leased_delivery, read_object
 from storage.values import (
     Commit,
@@ -33,6 +34,7 @@ def write(tables: MemoryTables, commit: Commit, texts: Written) -> CommitResult:
     row = _row_after(before, commit, texts)
     tables.threads[commit.thread] = row
     tables.events.setdefault(commit.thread, []).extend(texts.events)
+    _move_chain(tables, commit, texts)
     for place in texts.places:
         tables.places.setdefault(place, (commit.thread, commit.now))
     _write_questions(tables, commit, texts)
@@ -128,6 +130,13 @@ def _row_after(row: ThreadRow, commit: Commit, texts: Written) -> ThreadRow:
         wake_at=wake_at,
         updated_at=commit.now,
     )
+
+
+def _move_chain(tables: MemoryTables, commit: Commit, texts: Written) -> None:
+    if commit.create is not None and texts.growth is not None:
+        tables.chains[commit.thread] = texts.growth
+    elif texts.growth and commit.thread in tables.chains:
+        tables.chains[commit.thread] = moved(tables.chains[commit.thread], texts.growth)
 
 
 def _write_questions(tables: MemoryTables, commit: Commit, texts: Written) -> None:

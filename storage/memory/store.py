@@ -9,19 +9,14 @@ from msgspec.structs import replace
 from agent_core.thread.events import Event, Millis, ThreadId
 from agent_core.thread.questions import QuestionId
 from storage.errors import IdTaken, StoreUnreachable, UnknownThread
-from storage.hints import HALT, Hints, Listener, hints_of
-from storage.memory import kept
+from storage.hints import DELIVERIES, HALT, Hints, Listener, hints_of
+from storage.memory import kept, outbox
+from storage.memory.audit import MemoryAudit
 from storage.memory.commits import write
 from storage.memory.lists import is_due, question_page, thread_page
-from storage.memory.tables import MemoryTables, own_delivery, own_question, own_thread
-from storage.texts import (
-    WrittenEnd,
-    check_text,
-    read_events,
-    read_object,
-    written,
-    written_ends,
-)
+from storage.memory.tables import MemoryTables, own_question, own_thread
+from storage.seals import Seal, sealed
+from storage.texts import check_text, read_events, written, written_ends
 from storage.values import (
     ApiKey,
     Claim,
@@ -30,7 +25,7 @@ from storage.values import (
     Committed,
     Delivery,
     DeliveryEnd,
-    DeliveryStatus,
+    FailedWish,
     Hint,
     InboxRecord,
     KeyId,
@@ -47,9 +42,10 @@ from storage.values import (
 class MemoryStore:
     """A store that lasts as long as its tables."""
 
-    def __init__(self, tables: MemoryTables | None = None) -> None:
-        """Use tables of its own, or those of other stores."""
+    def __init__(self, tables: MemoryTables | None = None, *, seal: Seal | None = None) -> None:
+        """Use tables of its own, or those of other stores; with a `seal`, chains are kept."""
         self._tables = MemoryTables() if tables is None else tables
+        self._seal = seal
         self._hints = Hints()
 
     async def open(self) -> None:
@@ -66,7 +62,7 @@ class MemoryStore:
         """Write all of it or nothing."""
         if self._hints not in self._tables.hints:
             raise StoreUnreachable("the store is closed")
-        result = write(self._tables, commit, written(commit))
+        result = write(self._tables, commit, sealed(self._seal, commit, written(commit)))
         if isinstance(result, Committed):
             self._tables.tell(hints_of(commit, result))
         return result
@@ -128,43 +124,26 @@ class MemoryStore:
 
     async def claim_deliveries(self, *, now: Millis, lease_ms: int, limit: int) -> list[Delivery]:
         """Lease what is due, the first of each thread and address."""
-        heads: dict[tuple[str, str], Delivery] = {}
-        for row in self._tables.deliveries.values():
-            if row.status == "pending":
-                heads.setdefault((row.thread, row.address), row)
-        due = [row for row in heads.values() if is_due(row.due_at, row.lease_until, now)]
-        due.sort(key=lambda row: row.due_at or 0)  # of the same time, the first written
-        until = Millis(now + lease_ms)
-        for row in due[:limit]:
-            self._tables.deliveries[row.thread, row.id] = replace(
-                row, lease_until=until, epoch=row.epoch + 1, attempts=row.attempts + 1
-            )
-        return [own_delivery(self._tables.deliveries[row.thread, row.id]) for row in due[:limit]]
+        return outbox.claim(self._tables, now, lease_ms, limit)
 
     async def end_deliveries(self, ends: Sequence[DeliveryEnd]) -> list[bool]:
         """Record tries at sending, each if its lease is still held."""
-        return [self._end(end) for end in written_ends(ends)]
-
-    def _end(self, end: WrittenEnd) -> bool:
-        row = self._tables.deliveries.get((end.thread, end.id))
-        if row is None or row.epoch != end.epoch or not _may_end(row, end.status):
-            return False
-        self._tables.deliveries[row.thread, row.id] = replace(
-            row,
-            status=end.status,
-            lease_until=None,
-            due_at=(end.due_at or row.due_at) if end.status == "pending" else None,
-            receipt=row.receipt if end.receipt is None else read_object(end.receipt),
-            error=end.error,
-        )
-        if end.place:
-            self._tables.places.setdefault(end.place, (row.thread, end.since))
-        return True
+        return [outbox.end(self._tables, end) for end in written_ends(ends)]
 
     async def deliveries(self, thread: ThreadId) -> list[Delivery]:
         """Give a thread's deliveries, in order."""
-        rows = self._tables.deliveries.values()
-        return [own_delivery(row) for row in rows if row.thread == thread]
+        return outbox.of_thread(self._tables, thread)
+
+    async def failed_deliveries(self, wish: FailedWish) -> list[Delivery]:
+        """List what could not be sent."""
+        return outbox.failed(self._tables, wish)
+
+    async def requeue_deliveries(self, wish: FailedWish, *, now: Millis) -> int:
+        """Put it back into the outbox."""
+        done = outbox.requeue(self._tables, wish, now)
+        if done:
+            self._tables.tell([Hint(DELIVERIES, 0)])
+        return done
 
     # --- reading
 
@@ -291,10 +270,12 @@ class MemoryStore:
         self._tables.halt = reason
         self._tables.tell([HALT])
 
+    # --- looking and listening
+
+    def audit(self) -> MemoryAudit:
+        """Look at the tables."""
+        return MemoryAudit(self._tables)
+
     def wakes(self) -> Listener:
         """Listen for hints."""
         return self._hints.listen()
-
-
-def _may_end(row: Delivery, status: DeliveryStatus) -> bool:
-    return row.lease_until is not None or (row.status == "sent" and status == "settled")

@@ -29,6 +29,7 @@ class MemoryTables:
 
     threads: dict[ThreadId, ThreadRow] = field(default_factory=dict)
     events: dict[ThreadId, list[str]] = field(default_factory=dict)
+    chains: dict[ThreadId, bytes] = field(default_factory=dict)
     snapshots: dict[ThreadId, Snapshot] = field(default_factory=dict)
     questions: dict[QuestionId, QuestionRow] = field(default_factory=dict)
     deliveries: dict[tuple[ThreadId, DeliveryId], Delivery] = field(default_factory=dict)

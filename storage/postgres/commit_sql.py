@@ -8,7 +8,10 @@ two batches never wait for each other.
 
 A delivery of a transaction that we had to wait for is one that we can't see. So where the row of
 the thread, once locked, is another version than the one we saw, no delivery is leased: whoever
-claims the next one sees all. A hint that is negative tells of a thread that nobody can claim now.
+claims the next one sees all. The chain of a thread (`storage.seals`) is moved from the row as it is
+once it is locked: the links come with the commit, and PostgreSQL hashes them in one by one. Not in
+the UPDATE itself: where that looks at a row again, it does not run the subquery again. A hint that
+is negative tells of a thread that nobody can claim now.
 """
 
 from __future__ import annotations
@@ -19,11 +22,11 @@ WITH given AS MATERIALIZED (
         $1::text[], $2::int[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::bool[],
         $8::bigint[], $9::bigint[], $10::bool[], $11::text[], $12::text[], $13::text[],
         $14::text[], $15::text[], $16::text[], $17::text[], $18::bigint[], $19::bool[],
-        $20::bool[], $21::bigint[], $22::bool[], $23::bigint[]
+        $20::bool[], $21::bigint[], $22::bool[], $23::bigint[], $24::bytea[]
     ) WITH ORDINALITY AS given (
         thread, size, seen, epoch, status, summary, keeps_wake, wake_at, now, is_new, agent,
         origin, requester, thread_key, source, key, digest, expires_at,
-        has_hint, makes_due, lease_ms, releases, send_lease_ms, place
+        has_hint, makes_due, lease_ms, releases, send_lease_ms, growth, place
     )
 ),
 first AS MATERIALIZED (
@@ -32,12 +35,21 @@ first AS MATERIALIZED (
     WHERE inbox.expires_at IS NULL OR inbox.expires_at > given.now
 ),
 locked AS MATERIALIZED (
-    SELECT id, seq, epoch, lease_until, ctid AS version FROM threads
+    SELECT id, seq, epoch, lease_until, chain, ctid AS version FROM threads
     WHERE id = ANY ($1::text[]) ORDER BY id FOR NO KEY UPDATE
 ),
 ready AS MATERIALIZED (
     SELECT given.*,
-           lease_ms IS NOT NULL AND (lease_until IS NULL OR lease_until <= now) AS leases
+           lease_ms IS NOT NULL AND (lease_until IS NULL OR lease_until <= now) AS leases,
+           (
+               WITH RECURSIVE link AS (
+                   SELECT locked.chain, 1 AS start
+                   UNION ALL
+                   SELECT sha256(chain || substr(growth, start, 32)), start + 32
+                   FROM link WHERE start < length(growth)
+               )
+               SELECT chain FROM link ORDER BY start DESC LIMIT 1
+           ) AS chain
     FROM given
     LEFT JOIN first ON first.given_thread = given.thread
     LEFT JOIN locked ON locked.id = given.thread
@@ -46,10 +58,10 @@ ready AS MATERIALIZED (
 born AS (
     INSERT INTO threads (
         id, agent, status, origin, requester, thread_key, seq, handled_seq, wake_at,
-        lease_until, epoch, summary, created_at, updated_at
+        lease_until, epoch, summary, created_at, updated_at, chain
     )
     SELECT thread, agent, coalesce(status, 'running'), origin, requester, thread_key, size, 0,
-           wake_at, now + lease_ms, leases::int, coalesce(summary, '{}'), now, now
+           wake_at, now + lease_ms, leases::int, coalesce(summary, '{}'), now, now, growth
     FROM ready
     WHERE is_new AND coalesce(seen, 0) = 0 AND epoch IS NULL
     ON CONFLICT DO NOTHING
@@ -66,7 +78,8 @@ moved AS (
         epoch = threads.epoch + ready.leases::int,
         handled_seq = CASE WHEN ready.releases THEN threads.seq + ready.size
                            ELSE threads.handled_seq END,
-        updated_at = ready.now
+        updated_at = ready.now,
+        chain = CASE WHEN ready.growth IS NULL THEN threads.chain ELSE ready.chain END
     FROM ready
     WHERE threads.id = ready.thread AND NOT ready.is_new
       AND threads.seq = coalesce(ready.seen, threads.seq)
@@ -80,7 +93,7 @@ done AS MATERIALIZED (
 new_events AS (
     INSERT INTO events (thread, seq, body)
     SELECT done.id, done.seq + event.back, event.body
-    FROM unnest($24::text[], $25::int[], $26::text[]) AS event (thread, back, body)
+    FROM unnest($25::text[], $26::int[], $27::text[]) AS event (thread, back, body)
     JOIN done ON done.id = event.thread
 ),
 """
@@ -89,7 +102,7 @@ _PLACES_QUESTIONS_AND_DELIVERIES = """
 new_places AS (
     INSERT INTO places (address, thread, since)
     SELECT address, done.id, now
-    FROM unnest($39::text[], $40::text[]) AS bound (thread, address)
+    FROM unnest($40::text[], $41::text[]) AS bound (thread, address)
     JOIN done ON done.id = bound.thread
     JOIN given ON given.thread = bound.thread
     ORDER BY address
@@ -98,7 +111,7 @@ new_places AS (
 new_questions AS (
     INSERT INTO questions (id, thread, status, asked_at, expires_at, body)
     SELECT question.id, done.id, question.status, asked_at, expires_at, body
-    FROM unnest($27::text[], $28::text[], $29::text[], $30::bigint[], $31::bigint[], $32::text[])
+    FROM unnest($28::text[], $29::text[], $30::text[], $31::bigint[], $32::bigint[], $33::text[])
         AS question (thread, id, status, asked_at, expires_at, body)
     JOIN done ON done.id = question.thread
     ON CONFLICT (id) DO UPDATE SET
@@ -124,7 +137,7 @@ outgoing AS MATERIALIZED (
                WHERE id = delivery.thread AND threads.ctid <> locked.version
            ) AS leases
     FROM unnest(
-        $33::text[], $34::text[], $35::text[], $36::text[], $37::bigint[], $38::text[]
+        $34::text[], $35::text[], $36::text[], $37::text[], $38::bigint[], $39::text[]
     ) WITH ORDINALITY AS delivery (thread, id, address, body, due_at, question, place)
     JOIN done ON done.id = delivery.thread
     JOIN given ON given.thread = delivery.thread

@@ -122,7 +122,7 @@ def _arguments(jobs: Sequence[Job]) -> list[object]:
         for job in jobs
         for number, text in enumerate(job.texts.events, start=1)
     ]
-    return [*_columns(threads, 23), *_columns(events, 3)]
+    return [*_columns(threads, 24), *_columns(events, 3)]
 
 
 def _more_arguments(jobs: Sequence[Job]) -> list[object]:
@@ -173,4 +173,5 @@ def _thread(job: Job) -> tuple[object, ...]:
         commit.lease_ms,
         commit.release,
         commit.send_lease_ms,
+        job.texts.growth,
     )

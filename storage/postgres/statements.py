@@ -90,9 +90,9 @@ END_DELIVERIES = """
 WITH given AS MATERIALIZED (
     SELECT * FROM unnest(
         $1::text[], $2::text[], $3::bigint[], $4::text[], $5::bigint[], $6::text[], $7::text[],
-        $8::text[], $9::bigint[]
+        $8::text[], $9::bigint[], $10::int[]
     ) WITH ORDINALITY
-        AS given (thread, id, epoch, status, due_at, receipt, error, place, since, number)
+        AS given (thread, id, epoch, status, due_at, receipt, error, place, since, untried, number)
 ),
 locked AS MATERIALIZED (
     SELECT n, thread, id FROM deliveries
@@ -102,13 +102,15 @@ ended AS (
     UPDATE deliveries SET
         status = given.status,
         lease_until = NULL,
-        due_at = CASE WHEN given.status = 'pending'
-                      THEN coalesce(given.due_at, deliveries.due_at) END,
+        due_at = CASE given.status WHEN 'pending' THEN coalesce(given.due_at, deliveries.due_at)
+                                   WHEN 'failed' THEN given.due_at END,
         receipt = coalesce(given.receipt, deliveries.receipt),
-        error = given.error
+        error = given.error,
+        attempts = deliveries.attempts - given.untried
     FROM given JOIN locked USING (thread, id)
     WHERE deliveries.n = locked.n AND deliveries.epoch = given.epoch
-      AND (lease_until IS NOT NULL OR (deliveries.status = 'sent' AND given.status = 'settled'))
+      AND (lease_until IS NOT NULL OR (deliveries.status = 'sent'
+                                       AND given.status IN ('settled', 'failed')))
     RETURNING deliveries.thread, deliveries.id, given.place, given.since, given.number
 ),
 bound AS (
@@ -122,6 +124,22 @@ SELECT thread, id FROM ended
 
 DELIVERIES = f"""
 SELECT {DELIVERY_COLUMNS} FROM deliveries WHERE thread = $1 ORDER BY n
+"""
+
+_WISHED = """
+status = 'failed' AND starts_with(address, $1) AND ($2 = '' OR address = $2)
+  AND ($3 = '' OR thread = $3) AND ($4::bigint IS NULL OR due_at >= $4) ORDER BY n LIMIT $5
+"""
+
+FAILED_DELIVERIES = f"SELECT {DELIVERY_COLUMNS} FROM deliveries WHERE {_WISHED}"
+
+REQUEUE_DELIVERIES = f"""
+WITH back AS (
+    UPDATE deliveries SET status = 'pending', due_at = $6::bigint, attempts = 0, error = ''
+    WHERE n = ANY (ARRAY(SELECT n FROM deliveries WHERE {_WISHED} FOR NO KEY UPDATE SKIP LOCKED))
+    RETURNING 1
+)
+SELECT count(*) AS back, pg_notify('parley', '0 deliveries') FROM back
 """
 
 # --- reading

@@ -14,11 +14,13 @@ from storage.errors import IdTaken, UnknownThread
 from storage.hints import Hints, Listener
 from storage.migrations.versions import check_version
 from storage.postgres import commits, outbox, rows, statements
+from storage.postgres.audit import PostgresAudit
 from storage.postgres.batching import Batcher, Job, Outcome
 from storage.postgres.driver import Driver, Row, Tuning
 from storage.postgres.failures import Clash
 from storage.postgres.listening import Listening
 from storage.postgres.lists import question_page, thread_page
+from storage.seals import Seal, sealed
 from storage.texts import (
     check_names,
     check_text,
@@ -34,6 +36,7 @@ from storage.values import (
     CommitResult,
     Delivery,
     DeliveryEnd,
+    FailedWish,
     InboxRecord,
     KeyId,
     Loaded,
@@ -53,8 +56,12 @@ _LARGEST_BATCH = 64
 class PostgresStore:
     """What lasts, in a database of its own."""
 
-    def __init__(self, url: str, tuning: Tuning | None = None) -> None:
-        """Name the database: `postgresql://user@host/name`."""
+    def __init__(self, url: str, tuning: Tuning | None = None, *, seal: Seal | None = None) -> None:
+        """Name the database: `postgresql://user@host/name`.
+
+        With a `seal` every thread carries a chain that makes changes visible.
+        """
+        self._seal = seal
         self._driver = Driver(url, Tuning() if tuning is None else tuning)
         self._hints = Hints()
         self._listening = Listening(self._driver.connect, self._hints)
@@ -89,7 +96,7 @@ class PostgresStore:
         After a lost connection it may be there all the same: whoever gets StoreUnreachable reads
         the thread again, or sends the same inbox key again.
         """
-        return await self._batcher.submit(Job(commit, written(commit)))
+        return await self._batcher.submit(Job(commit, sealed(self._seal, commit, written(commit))))
 
     async def _write(self, jobs: Sequence[Job]) -> list[Outcome]:
         return await commits.write(self._driver, jobs)
@@ -137,6 +144,14 @@ class PostgresStore:
     async def deliveries(self, thread: ThreadId) -> list[Delivery]:
         """Give a thread's deliveries, in order."""
         return [rows.delivery(row) for row in await self._find(statements.DELIVERIES, thread)]
+
+    async def failed_deliveries(self, wish: FailedWish) -> list[Delivery]:
+        """List what could not be sent."""
+        return await outbox.failed(self._driver, wish)
+
+    async def requeue_deliveries(self, wish: FailedWish, *, now: Millis) -> int:
+        """Put it back into the outbox."""
+        return await outbox.requeue(self._driver, wish, now)
 
     # --- reading
 
@@ -266,7 +281,11 @@ class PostgresStore:
         check_text(reason, "reason")
         await self._again(statements.SET_HALT, reason)
 
-    # --- hints
+    # --- looking and listening
+
+    def audit(self) -> PostgresAudit:
+        """Look at the rows."""
+        return PostgresAudit(self._driver)
 
     def wakes(self) -> Listener:
         """Listen for hints."""

@@ -33,8 +33,8 @@ WHERE source = ? AND key = ? AND (expires_at IS NULL OR expires_at > ?)
 _BEGIN = """
 INSERT INTO threads (
     id, agent, status, origin, requester, thread_key, seq, handled_seq, wake_at, lease_until,
-    epoch, summary, created_at, updated_at
-) VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?)
+    epoch, summary, created_at, updated_at, chain
+) VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT DO NOTHING
 """
 _EVENT = "INSERT INTO events (thread, seq, body) VALUES (?, ?, ?)"
@@ -111,6 +111,7 @@ def _begin(
         texts.summary or "{}",
         commit.now,
         commit.now,
+        texts.growth,
     )
     if connection.execute(_BEGIN, row).rowcount == 0:
         if _last_event(connection, commit) is not None:

@@ -8,16 +8,20 @@ from __future__ import annotations
 
 import sqlite3
 from functools import cache
+from typing import TypeAlias
 
 from storage.texts import Written
 from storage.values import Commit, Keep
 
-_STATUS, _SUMMARY, _WAKE, _RELEASE, _LEASE, _SEEN, _EPOCH = (1 << bit for bit in range(7))
+_STATUS, _SUMMARY, _WAKE, _CHAIN, _RELEASE, _LEASE, _SEEN, _EPOCH = (1 << bit for bit in range(8))
+
+_Value: TypeAlias = str | int | bytes | None
 
 _SETS = {
     _STATUS: "status = ?",
     _SUMMARY: "summary = ?",
     _WAKE: "wake_at = ?",
+    _CHAIN: "chain = chained(chain, ?)",
     _RELEASE: "lease_until = NULL, handled_seq = seq + ?",
     _LEASE: "epoch = epoch + 1, lease_until = ?",
 }
@@ -54,9 +58,9 @@ def move_and_lease(
     return row
 
 
-def _changes(commit: Commit, texts: Written) -> tuple[int, list[str | int | None]]:
+def _changes(commit: Commit, texts: Written) -> tuple[int, list[_Value]]:
     flags = 0
-    values: list[str | int | None] = [len(texts.events), commit.now]
+    values: list[_Value] = [len(texts.events), commit.now]
     if commit.status is not None:
         flags |= _STATUS
         values.append(commit.status)
@@ -66,10 +70,13 @@ def _changes(commit: Commit, texts: Written) -> tuple[int, list[str | int | None
     if not isinstance(commit.wake_at, Keep):
         flags |= _WAKE
         values.append(commit.wake_at)
+    if texts.growth:
+        flags |= _CHAIN
+        values.append(texts.growth)
     return flags, values
 
 
-def _conditions(commit: Commit, values: list[str | int | None]) -> int:
+def _conditions(commit: Commit, values: list[_Value]) -> int:
     flags = 0
     values.append(commit.thread)
     if commit.seen is not None:

@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from storage.errors import StoreError, Unreadable
 from storage.migrations.versions import REVISIONS, check_version
+from storage.seals import chained
 from storage.sqlite.failures import translating
 
 SCHEMA = Path(__file__).parent.parent / "schema_sqlite.sql"
@@ -29,6 +30,8 @@ def connect(path: Path, *, max_pages: int = 0) -> sqlite3.Connection:
         raise StoreError(f"SQLite {sqlite3.sqlite_version} is too old: 3.35 is needed")
     connection = _connect(str(path), uri=False)
     try:
+        # SQLite knows no hash: our own function keeps the chain within the one statement.
+        connection.create_function("chained", 2, chained, deterministic=True)
         if max_pages:
             connection.execute(f"PRAGMA max_page_count={max_pages}")
     except BaseException:

@@ -9,7 +9,7 @@ from typing import Any
 from agent_core.thread.events import Millis, ThreadId
 from storage.sqlite.places import bind_if_free
 from storage.texts import WrittenEnd, read_object
-from storage.values import Delivery
+from storage.values import Delivery, FailedWish
 
 _COLUMNS = """
 id, thread, seq, address, body, question, status, due_at, lease_until, epoch, attempts, receipt,
@@ -36,12 +36,24 @@ WHERE status = 'pending' AND due_at <= ?1 AND (lease_until IS NULL OR lease_unti
 _END = """
 UPDATE deliveries SET
     status = :status, lease_until = NULL,
-    due_at = CASE WHEN :status = 'pending' THEN coalesce(:due_at, due_at) END,
-    receipt = coalesce(:receipt, receipt), error = :error
+    due_at = CASE :status WHEN 'pending' THEN coalesce(:due_at, due_at)
+                          WHEN 'failed' THEN :due_at END,
+    receipt = coalesce(:receipt, receipt), error = :error, attempts = attempts - :untried
 WHERE thread = :thread AND id = :id AND epoch = :epoch
-  AND (lease_until IS NOT NULL OR (status = 'sent' AND :status = 'settled'))
+  AND (lease_until IS NOT NULL OR (status = 'sent' AND :status IN ('settled', 'failed')))
 """
 _OF_THREAD = f"SELECT n, {_COLUMNS} FROM deliveries WHERE thread = ? ORDER BY n"
+_WISHED = """
+status = 'failed' AND substr(address, 1, length(:prefix)) = :prefix
+  AND (:address = '' OR address = :address) AND (:thread = '' OR thread = :thread)
+  AND (:since IS NULL OR due_at >= :since)
+ORDER BY n LIMIT :limit
+"""
+_FAILED = f"SELECT n, {_COLUMNS} FROM deliveries INDEXED BY deliveries_failed WHERE {_WISHED}"
+_REQUEUE = f"""
+UPDATE deliveries SET status = 'pending', due_at = :now, attempts = 0, error = ''
+WHERE n IN (SELECT n FROM deliveries INDEXED BY deliveries_failed WHERE {_WISHED})
+"""
 
 
 def claim(connection: sqlite3.Connection, now: Millis, lease_ms: int, limit: int) -> list[Delivery]:
@@ -78,12 +90,33 @@ def _ending(end: WrittenEnd) -> dict[str, str | int | None]:
         "due_at": end.due_at,
         "receipt": end.receipt,
         "error": end.error,
+        "untried": end.untried,
     }
 
 
 def of_thread(connection: sqlite3.Connection, thread: ThreadId) -> list[Delivery]:
     """Give a thread's deliveries, in the order of writing."""
     return [_delivery(row) for row in connection.execute(_OF_THREAD, (thread,)).fetchall()]
+
+
+def failed(connection: sqlite3.Connection, wish: FailedWish) -> list[Delivery]:
+    """List what could not be sent, in the order of writing."""
+    return [_delivery(row) for row in connection.execute(_FAILED, _wished(wish)).fetchall()]
+
+
+def requeue(connection: sqlite3.Connection, wish: FailedWish, now: Millis) -> int:
+    """Put it back; `n` stays, and with it the order."""
+    return connection.execute(_REQUEUE, {**_wished(wish), "now": now}).rowcount
+
+
+def _wished(wish: FailedWish) -> dict[str, str | int | None]:
+    return {
+        "prefix": wish.prefix,
+        "address": wish.address,
+        "thread": wish.thread,
+        "since": wish.since,
+        "limit": wish.limit,
+    }
 
 
 def _delivery(row: Any) -> Delivery:  # noqa: ANN401 (a row of the database, in our own order)

@@ -13,10 +13,12 @@ from pathlib import Path
 from agent_core.thread.events import Event, Millis, ThreadId
 from agent_core.thread.questions import QuestionId
 from storage.errors import IdTaken, UnknownThread
-from storage.hints import HALT, Hints, Listener, hints_of
+from storage.hints import DELIVERIES, HALT, Hints, Listener, hints_of
+from storage.seals import Seal, sealed
 from storage.sqlite import claims as leases
 from storage.sqlite import kept, keys, lists, outbox, places, threads
 from storage.sqlite.access import Access
+from storage.sqlite.audit import SqliteAudit
 from storage.sqlite.commits import write
 from storage.texts import check_names, check_text, is_storable, written, written_ends
 from storage.values import (
@@ -27,6 +29,7 @@ from storage.values import (
     Committed,
     Delivery,
     DeliveryEnd,
+    FailedWish,
     Hint,
     InboxRecord,
     KeyId,
@@ -43,14 +46,23 @@ from storage.values import (
 class SqliteStore:
     """What lasts, in a file."""
 
-    def __init__(self, path: str | Path, *, shared: bool = False, max_pages: int = 0) -> None:
+    def __init__(
+        self,
+        path: str | Path,
+        *,
+        shared: bool = False,
+        max_pages: int = 0,
+        seal: Seal | None = None,
+    ) -> None:
         """Name the file.
 
         `shared` is for a command that does one thing beside a running server: it takes no lock,
         and hears no hints. `max_pages` bounds the size of the file, in pages of 4 KB.
+        With a `seal` every thread carries a chain that makes changes visible.
         """
         self._db = Access(Path(path), shared=shared, max_pages=max_pages)
         self._shared = shared
+        self._seal = seal
         self._hints = Hints()
 
     async def open(self) -> None:
@@ -68,7 +80,8 @@ class SqliteStore:
 
     async def commit(self, commit: Commit) -> CommitResult:
         """Write all of it or nothing; durable when this returns."""
-        result = await self._db.write(partial(write, commit=commit, texts=written(commit)))
+        texts = sealed(self._seal, commit, written(commit))
+        result = await self._db.write(partial(write, commit=commit, texts=texts))
         if isinstance(result, Committed):
             self._hints.tell(hints_of(commit, result))
         return result
@@ -119,6 +132,21 @@ class SqliteStore:
         if not is_storable(thread):
             return []
         return await self._db.read(lambda db: outbox.of_thread(db, thread))
+
+    async def failed_deliveries(self, wish: FailedWish) -> list[Delivery]:
+        """List what could not be sent."""
+        if not is_storable(wish.prefix + wish.address + wish.thread):
+            return []
+        return await self._db.read(lambda db: outbox.failed(db, wish))
+
+    async def requeue_deliveries(self, wish: FailedWish, *, now: Millis) -> int:
+        """Put it back into the outbox."""
+        if not is_storable(wish.prefix + wish.address + wish.thread):
+            return 0
+        done = await self._db.write(lambda db: outbox.requeue(db, wish, now))
+        if done:
+            self._hints.tell([Hint(DELIVERIES, 0)])
+        return done
 
     # --- reading
 
@@ -254,6 +282,12 @@ class SqliteStore:
         check_text(reason, "reason")
         await self._db.write(lambda db: keys.set_halt(db, reason))
         self._hints.tell([HALT])
+
+    # --- looking and listening
+
+    def audit(self) -> SqliteAudit:
+        """Look at the rows."""
+        return SqliteAudit(self._db)
 
     def wakes(self) -> Listener:
         """Listen for hints."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from storage.errors import SchemaTooNew, SchemaTooOld
 
-REVISIONS = ("0001", "0002", "0003")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005")
 HEAD = REVISIONS[-1]
 
 

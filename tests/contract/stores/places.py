@@ -15,6 +15,7 @@ from typing import Protocol
 from storage.memory import MemoryStore, MemoryTables
 from storage.sqlite import SqliteStore
 from storage.store import Store
+from tests.doubles.seals import seal
 
 
 class Place(Protocol):
@@ -31,6 +32,10 @@ class Place(Protocol):
         """Give one more on the same data, as another process would have it; not opened yet."""
         ...
 
+    def keyless(self) -> Store:
+        """Give one more, of somebody who has not got the key; not opened yet."""
+        ...
+
 
 class MemoryPlace:
     """Tables in this process."""
@@ -43,10 +48,14 @@ class MemoryPlace:
 
     def store(self) -> Store:
         """Give a store on the tables."""
-        return MemoryStore(self._tables)
+        return MemoryStore(self._tables, seal=seal)
 
     def another(self) -> Store:
         """Give another on the same tables."""
+        return MemoryStore(self._tables, seal=seal)
+
+    def keyless(self) -> Store:
+        """Give one without the key."""
         return MemoryStore(self._tables)
 
 
@@ -62,10 +71,14 @@ class SqlitePlace:
 
     def store(self) -> Store:
         """Give a store on the file, as the server has it."""
-        return SqliteStore(self._path)
+        return SqliteStore(self._path, seal=seal)
 
     def another(self) -> Store:
         """Give one beside it, as a command has it."""
+        return SqliteStore(self._path, shared=True, seal=seal)
+
+    def keyless(self) -> Store:
+        """Give one without the key."""
         return SqliteStore(self._path, shared=True)
 
 

@@ -163,7 +163,7 @@ async def test_end_of_a_try_is_fenced(store: Store) -> None:
 
     assert not await ended(store, zombie, status="failed", error="gave up")
     assert await ended(store, holder, status="sent", receipt={"ts": "1.2"})
-    assert not await ended(store, holder, status="failed")
+    assert not await ended(store, holder, status="pending")
 
     [row] = await store.deliveries(T1)
     assert (row.status, row.receipt, row.error) == ("sent", {"ts": "1.2"}, "")
@@ -187,6 +187,22 @@ async def test_put_back_without_a_time_is_due_as_before(store: Store) -> None:
     [again] = await claim_all(store)
 
     assert (again.due_at, again.receipt, again.attempts) == (NOW, {"tried": 1}, 2)
+
+
+async def test_lease_that_is_given_back_unused_was_no_attempt(store: Store) -> None:
+    """Who tries so many times, and then gives up, must not count what was never tried."""
+    await committed(store, replace(launching(), deliveries=[delivery()]))
+    unused: list[DeliveryEnd] = []
+    for _ in range(3):
+        [row] = await claim_all(store)
+        unused.append(DeliveryEnd(delivery=row, status="pending", is_untried=True))
+        assert await store.end_deliveries(unused[-1:]) == [True]
+    [again] = await claim_all(store)
+
+    assert await store.end_deliveries(unused[-1:]) == [False]
+    assert (again.attempts, again.epoch) == (1, 4)
+    [row] = await store.deliveries(T1)
+    assert row.attempts == 1
 
 
 async def test_sent_one_is_settled_without_a_lease(store: Store) -> None:
@@ -247,6 +263,30 @@ async def test_tries_are_recorded_together_each_by_its_own_lease(store: Store) -
         back.id: ("pending", None, later(9)),
     }
     assert await store.end_deliveries([]) == []
+
+
+async def test_what_was_sent_may_come_back_and_only_that(store: Store) -> None:
+    """A bounce needs no lease; it says nothing of what was settled, or is still on its way."""
+    new = [delivery(name, f"email:{name}@example.com") for name in ("back", "settled", "pending")]
+    await committed(store, replace(launching(), deliveries=new))
+    back, settled, _ = await claim_all(store)
+    for row in (back, settled):
+        assert await ended(store, row, status="sent", receipt={"id": row.id})
+    assert await ended(store, settled, status="settled")
+    pending = delivery("later", "email:later@example.com")
+    await committed(store, Commit(thread=T1, deliveries=[pending], now=NOW))
+    rows = {str(row.id): row for row in await store.deliveries(T1)}
+
+    held = [
+        await ended(store, rows[name], status="failed", error="550 nobody")
+        for name in ("back", "back", "settled", "later")
+    ]
+
+    assert held == [True, False, False, False]
+    rows = {str(row.id): row for row in await store.deliveries(T1)}
+    assert (rows["back"].status, rows["back"].error) == ("failed", "550 nobody")
+    assert rows["back"].receipt == {"id": "back"}
+    assert (rows["settled"].status, rows["later"].status) == ("settled", "pending")
 
 
 async def test_deliveries_of_two_threads_may_have_the_same_id(store: Store) -> None:

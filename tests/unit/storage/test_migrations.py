@@ -148,7 +148,10 @@ async def test_file_of_each_older_version_is_upgraded_at_start_with_what_it_hold
 
 
 _OLD_THREAD = """
-INSERT INTO threads VALUES ('t1', 'a', 'waiting', '', 'otto', '', 0, 0, NULL, NULL, 0, '{}', 1, 1)
+INSERT INTO threads (
+    id, agent, status, origin, requester, thread_key, seq, handled_seq, wake_at, lease_until, epoch,
+    summary, created_at, updated_at
+) VALUES ('t1', 'a', 'waiting', '', 'otto', '', 0, 0, NULL, NULL, 0, '{}', 1, 1)
 """
 
 
