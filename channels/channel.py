@@ -33,6 +33,11 @@ class TryLater(ChannelError):
 class GiveUp(ChannelError):
     """No try will ever succeed here: record it, and go to the person's next address."""
 
+    def __init__(self, message: str, *, notice: str = "") -> None:
+        """Take what the operators must hear of it, where they must."""
+        super().__init__(message)
+        self.notice = notice
+
 
 class NoSuchAddress(GiveUp):
     """The address itself names nobody this channel can reach."""
@@ -46,6 +51,11 @@ class Capabilities:
     """It renders questions, so it is given them; `web` only points at the log."""
     edits: bool = False
     """It can change what it sent, so a settled question needs no second message."""
+    follows: bool = False
+    """A program's, not a person's: each thing that happens is sent to it, also that a question was
+    settled; nothing there is ever edited, or sent to somebody else instead."""
+    largest_body: int = 0
+    """In bytes: what its routes under its own name take, where that is more than is usual."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +65,8 @@ class Sent:
     receipt: JsonObject
     place: str = ""
     """The conversation that it opened: words said there from now on belong to the thread."""
-    is_private: bool = False
-    """It stands between the agent and one person: nobody else can see it."""
+    unseen_by: tuple[str, ...] = ()
+    """Those of `Outgoing.asked` who can't see it there, as far as the channel knows."""
 
 
 class Live(Protocol):

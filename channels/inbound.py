@@ -13,7 +13,7 @@ from agent_core.json_values import Json
 from agent_core.thread.events import Attachment
 from channels.people import Actor
 
-CommandName = Literal["status", "pause", "resume", "cancel", "help"]
+CommandName = Literal["status", "pause", "resume", "cancel", "move", "help"]
 Repeat = Literal["resume", "wait", "supersede"]
 """What words do to a thread that is there: go into it, wait until it rests, or end it."""
 
@@ -30,19 +30,37 @@ class Message(_Inbound):
     """Words. Where no thread is, they begin one only if they are addressed to the agent."""
 
     text: str
+    words: str = ""
+    """The writer's own words, where `text` also holds what they quote and answer line by line.
+
+    A choice or a yes is looked for in these.
+    """
     attachments: tuple[Attachment, ...] = ()
+    others: tuple[str, ...] = ()
+    """Ids of whom the writer brings into the conversation, such as those in Cc."""
     is_addressed: bool = False
     """A mention, a direct message, a mail to the agent's address."""
     agent: str = ""
     """Which agent begins a thread, where the source says so; else the channel's route does."""
     audience: tuple[str, ...] = ()
     """Who answers the questions of a thread that begins here, where the source says so."""
+    watchers: tuple[str, ...] = ()
+    """Addresses that hear of a thread that begins here, where the operator says so."""
     may_answer: bool = True
     """A person's own words; what a program has put together never answers a question."""
     is_alone: bool = False
     """Nothing but copies of it is ever said in this place, so the place need not be remembered."""
     said_at: int | None = None
     """When it was said, in milliseconds since 1970, where the channel knows it."""
+    thread: str = ""
+    """The thread it belongs to, where the channel has proof of that, such as a signed address.
+
+    In a thread that is not theirs, people may say nothing: see `Received.is_stranger`.
+    """
+    question: str = ""
+    """The question that it replies to, where the channel has proof of that."""
+    is_private: bool = False
+    """In a thread that is there already, only those who have a part in it may say something."""
     repeat: Repeat = "resume"
     """With `wait`, nothing is taken while the thread is under way: the channel keeps it."""
 
@@ -71,7 +89,7 @@ class Command(_Inbound):
 
     name: CommandName
     argument: str = ""
-    """A thread's id, or for `resume` an instruction after it."""
+    """A thread's id, and after it an instruction for `resume`, a channel's name for `move`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,4 +97,14 @@ class Stop(_Inbound):
     """The channel's own "stop": cancel what runs in this place."""
 
 
-Inbound: TypeAlias = Message | Edit | Decision | Command | Stop
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undelivered(_Inbound):
+    """What was sent has come back, after the channel had taken it for delivered."""
+
+    delivery: str
+    """The id of the delivery, in any letter case."""
+    reason: str
+    """Why, in the words of whoever sent it back."""
+
+
+Inbound: TypeAlias = Message | Edit | Decision | Command | Stop | Undelivered

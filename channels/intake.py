@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from agent_core.errors import ParleyError
+from agent_core.json_values import JsonObject
 from channels.inbound import Inbound
 from channels.outgoing import QuestionCard
 from channels.people import Actor
@@ -30,6 +32,10 @@ class Received:
     """Refused for its form: the person can mend it and send it again."""
     is_new: bool = False
     """It began a thread."""
+    is_unclear: bool = False
+    """Kept for the agent, but it is no answer to the question it replies to: see `words`."""
+    is_stranger: bool = False
+    """Refused, because they have no part in the thread."""
 
 
 class Intake(Protocol):
@@ -59,12 +65,24 @@ class Desk(Protocol):
         """Give the open questions that this person may answer, most urgent and oldest first."""
         ...
 
+    async def thread_view(self, thread: str) -> JsonObject | None:
+        """Give a thread as the API shows it now: for programs, not for people."""
+        ...
+
+    async def question_view(self, question: str) -> JsonObject | None:
+        """Give a question as the API shows it now."""
+        ...
+
+
+class SealBroken(ParleyError):
+    """What was kept can't be opened: the operator must act, and no value is made up."""
+
 
 class Memory(Protocol):
     """What a channel must remember across restarts and machines; sealed with the secret key."""
 
     async def recall(self, key: str) -> bytes | None:
-        """Give what was kept."""
+        """Give what was kept, or raise SealBroken."""
         ...
 
     async def keep(self, key: str, value: bytes | None, *, seconds: float | None = None) -> None:
@@ -72,7 +90,7 @@ class Memory(Protocol):
         ...
 
     async def take(self, key: str) -> bytes | None:
-        """Give it to exactly one caller, and forget it."""
+        """Give it to exactly one caller, and forget it, also where it raises SealBroken."""
         ...
 
     async def keys(self, prefix: str = "") -> list[str]:

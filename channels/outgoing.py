@@ -7,16 +7,20 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent_core.json_values import Json, JsonObject
+from agent_core.thread.changes import Change
 
 OutgoingKind = Literal[
     "question.asked",
     "question.reminded",
     "question.escalated",
+    "question.voted",
     "question.settled",
     "thread.finished",
     "thread.failed",
     "thread.cancelled",
+    "notice",
 ]
+"""`notice` is in words of the gateway itself: to an operator, or where a conversation moves to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +29,22 @@ class Choice:
 
     name: str
     description: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vote:
+    """What somebody said of a question that more than one person decides."""
+
+    by: str
+    """An actor's id or a person's name."""
+    approved: bool
+    comment: str = ""
+    arguments: JsonObject | None = None
+    """What they approved, where they changed something."""
+    changes: Sequence[Change] = ()
+    """The same, argument by argument; `one.words()` says it in a line."""
+    at: int = 0
+    """Milliseconds since 1970."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +68,18 @@ class QuestionCard:
     answered_by: str = ""
     """An actor's id or a person's name."""
     comment: str = ""
+    quorum: int = 1
+    """How many different people must approve the very same thing."""
+    not_requester: bool = False
+    """Whoever began the thread can't approve."""
+    votes: Sequence[Vote] = ()
+    """Of a question that more than one person decides, in order."""
+    changes: Sequence[Change] = ()
+    """What the approval changed of the arguments; `one.words()` says it in a line."""
+    expiry_denies: bool = False
+    """When nobody answers in time, that counts as a no."""
+    taken_back: bool = False
+    """It was approved, and that was taken back before it ran; status is `withdrawn`."""
     asked_at: int = 0
     """Milliseconds since 1970."""
     settled_at: int | None = None
@@ -65,5 +97,7 @@ class Outgoing:
     text: str = ""
     """The result, the error, or the reason; Markdown, as the agent wrote it."""
     question: QuestionCard | None = None
+    asked: Sequence[str] = ()
+    """Who is asked, as this channel knows them; it may tell who can't see it (`Sent`)."""
     attempt: int = 1
     """From the second on, the first may have got through: look before sending again."""

@@ -20,3 +20,5 @@ class Actor:
     """They belong to another organisation than the place they write in."""
     is_authenticated: bool = True
     """The channel has proof of who they are, good enough for an approval."""
+    how: str = ""
+    """How the channel knows them, for the audit: `slack`, `dmarc example.com`, `link`."""

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
+from agent_core.json_values import JsonObject
 from channels.inbound import Inbound
 from channels.intake import Gatehouse, Received
 from channels.outgoing import QuestionCard
@@ -65,6 +66,8 @@ class RecordingDesk:
     """Who looked at what waits for them."""
     forbidden: set[str] = field(default_factory=set)
     """Ids of those who may answer nothing."""
+    views: dict[str, JsonObject] = field(default_factory=dict)
+    """Threads and questions as the API shows them, by their ids."""
 
     async def question(self, question: str) -> QuestionCard | None:
         """Give a question as it is now."""
@@ -78,6 +81,14 @@ class RecordingDesk:
         """Give every open question: who may answer is not played here."""
         self.asked_for.append(actor)
         return [card for card in self.cards.values() if card.status == "open"]
+
+    async def thread_view(self, thread: str) -> JsonObject | None:
+        """Give a thread as it was given."""
+        return self.views.get(thread)
+
+    async def question_view(self, question: str) -> JsonObject | None:
+        """Give a question as it was given."""
+        return self.views.get(question)
 
 
 class DictMemory:
