@@ -1,4 +1,4 @@
-"""What channels need from the environment: tokens, secrets and addresses, one kind for each."""
+"""What Slack needs from the environment: tokens and secrets. Mail's: `email_settings.py`."""
 
 from __future__ import annotations
 
@@ -69,19 +69,3 @@ _SLACK_NEEDS = (
     ("client_secret", "client_id"),
     ("client_id", "signing_secret"),
 )
-
-
-class EmailSettings(BaseSettings):
-    """The agents' own address, and whose word on a sender is taken."""
-
-    model_config = SettingsConfigDict(**rules.COMMON, env_prefix="EMAIL_")
-
-    address: str = Field(
-        "", pattern=r"^$|^[^@\s+]+@[^@\s]+$", description="an address, like agent@example.com"
-    )
-    authserv_id: str = Field(
-        "",
-        pattern=r"^\S*$",
-        description="how your mail server calls itself in Authentication-Results, "
-        "like mx.example.com",
-    )

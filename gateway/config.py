@@ -9,10 +9,19 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
+from gateway.hours import Hours, parse_hours, parse_zone
 from gateway.settings import SettingsError
 
 DEFAULT = "parley.toml"
@@ -39,6 +48,13 @@ def _email(addresses: tuple[str, ...]) -> tuple[str, ...]:
     if not all(_EMAIL.fullmatch(one) for one in addresses):
         raise ValueError("an address looks like otto@example.com")
     return tuple(one.lower() for one in addresses)
+
+
+def _senders(entries: tuple[str, ...]) -> tuple[str, ...]:
+    for one in entries:
+        if one != "people" and not _EMAIL.fullmatch(f"anybody{one}" if one[:1] == "@" else one):
+            raise ValueError('a sender is "ann@example.com", "@example.com" or "people"')
+    return tuple(one.lower() for one in entries)
 
 
 def _names(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -91,8 +107,31 @@ class Person(_Table):
     slack: Annotated[_Several, AfterValidator(_slack)] = ()
     email: Annotated[_Several, AfterValidator(_email)] = ()
     roles: Annotated[_Several, AfterValidator(_names)] = ()
-    prefer: _Several = ()
+    prefer: Annotated[tuple[Literal["slack", "email"], ...], BeforeValidator(_several)] = ()
     """Which channels to try, in this order; without it: slack, then email."""
+    ask: Literal["first", "all"] = "first"
+    """By the first of them, and the next when that has failed; or by all at once."""
+    hours: str = ""
+    """When they may be asked elsewhere than where they write, like Mon-Fri 09:00-18:00."""
+    timezone: str = ""
+
+    @model_validator(mode="after")
+    def _readable(self) -> Self:
+        self.works()
+        parse_zone(self.timezone)
+        return self
+
+    def works(self) -> Hours | None:
+        """Give their working hours, if they have any."""
+        return parse_hours(self.hours, self.timezone) if self.hours else None
+
+
+class Asking(_Table):
+    """How people are asked who say nothing about it themselves."""
+
+    ask: Literal["first", "all"] = "first"
+    hours: str = ""
+    timezone: str = ""
 
 
 class Routes(_Table):
@@ -107,6 +146,17 @@ class SlackRules(_Table):
 
     require_mention: bool = False
     """Also replies in a thread that the agent is in must mention it."""
+
+
+class EmailRules(_Table):
+    """Who may write to the agents' mailbox, and how much they may be written."""
+
+    senders: Annotated[_Several, AfterValidator(_senders)] = ()
+    """Who may begin threads: addresses, `@domains`, `people` (those listed); empty is anybody."""
+    mails_per_hour: Annotated[int, Field(ge=1, le=10_000)] = 20
+    """For each thread: what is left of a loop is slowed to this."""
+    threads_per_hour: Annotated[int, Field(ge=1, le=1_000_000)] = 100
+    """For each sender: a loop that begins a thread with each mail ends here."""
 
 
 _Header = Annotated[str, AfterValidator(_header)]
@@ -128,7 +178,11 @@ class Hook(_Table):
     when: str = ""
     requester: str = ""
     audience: _Several = ()
+    callback_url: str = ""
+    """No template: no payload chooses where anything goes."""
     on_repeat: Literal["resume", "wait", "supersede"] = "resume"
+    event_key: str = ""
+    event_value: str = ""
     header: _Header = ""
     prefix: str = ""
     algorithm: Literal["sha1", "sha256", "sha512"] = "sha256"
@@ -137,13 +191,50 @@ class Hook(_Table):
     signed: str = ""
 
 
+class EventRules(_Table):
+    """What happens before somebody waits for it."""
+
+    keep_days: Annotated[int, Field(ge=1, le=90)] = 30
+
+
 class Config(_Table):
     """The whole file."""
 
     people: tuple[Person, ...] = ()
+    asking: Asking = Asking()
     routes: Routes = Routes()
     slack: SlackRules = SlackRules()
+    events: EventRules = EventRules()
+    email: EmailRules = EmailRules()
     hooks: dict[Annotated[str, AfterValidator(_hook_name)], Hook] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _same_for_all(cls, given: Any) -> Any:  # noqa: ANN401 (whatever stands in the file)
+        """Write what is said of everybody under everybody who says nothing else."""
+        match given:
+            case {"people": [*people], "asking": dict(asking)}:
+                return {**given, "people": [_with(asking, one) for one in people]}
+        return given
+
+    @model_validator(mode="after")
+    def _nobody_twice(self) -> Self:
+        """Refuse one name, account or address for two people: nobody could tell them apart."""
+        owners: dict[str, Person] = {}
+        for one in self.people:
+            for identity in (one.name, *(f"slack {id_}" for id_ in one.slack), *one.email):
+                first = owners.setdefault(identity.casefold(), one)
+                if first is not one:
+                    raise ValueError(f"people: {identity} is both {first.name}'s and {one.name}'s")
+        for one in self.people:
+            for role in one.roles:
+                if owners.get(role.casefold(), one) is not one:
+                    raise ValueError(f"people: {role} is a role of {one.name}'s, and a name")
+        return self
+
+
+def _with(asking: dict[str, Any], person: Any) -> Any:  # noqa: ANN401 (whatever stands in the file)
+    return {**asking, **person} if isinstance(person, dict) else person
 
 
 def load_config(path: str) -> Config:
@@ -174,6 +265,7 @@ def check_agents(config: Config, agents: list[str]) -> None:
 
 
 def _told(file: Path, error: Any) -> str:  # noqa: ANN401 (pydantic's ErrorDetails, as a dict)
-    place = ".".join(str(part) for part in error["loc"])
+    place = "".join(f"{part}." for part in error["loc"]).removesuffix(".")
     unknown = error["type"] == "extra_forbidden"
-    return f"{file}: {place}: {'there is no such setting' if unknown else error['msg']}"
+    told = "there is no such setting" if unknown else error["msg"]
+    return ": ".join(part for part in (str(file), place, told) if part)

@@ -22,7 +22,9 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from agent_core.errors import ModelRejected
 from agent_core.models.server import server_from
 from gateway import setting_rules as rules
-from gateway.channel_settings import EmailSettings, SlackSettings
+from gateway.callback_settings import CallbackSettings
+from gateway.channel_settings import SlackSettings
+from gateway.email_settings import EmailSettings
 from gateway.setting_rules import SettingsError as SettingsError  # noqa: PLC0414 (ours to give)
 from storage.locations import File, Server, locate
 
@@ -137,6 +139,7 @@ ALL: tuple[type[BaseSettings], ...] = (
     ModelSettings,
     SlackSettings,
     EmailSettings,
+    CallbackSettings,
     ClientSettings,
 )
 
@@ -158,6 +161,8 @@ def load_settings() -> Settings:
     settings = load(Settings)
     load(ModelSettings)
     load(SlackSettings)
+    load(EmailSettings)
+    load(CallbackSettings)
     return settings
 
 

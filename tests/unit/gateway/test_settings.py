@@ -32,7 +32,7 @@ def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty working folder, and an environment without settings."""
     monkeypatch.chdir(tmp_path)
     for name in list(os.environ):
-        if name.startswith(("PARLEY_", "OPENAI_", "SLACK_")):
+        if name.startswith(("PARLEY_", "OPENAI_", "SLACK_", "EMAIL_", "SMTP_", "IMAP_")):
             monkeypatch.delenv(name)
     return tmp_path
 
@@ -215,6 +215,9 @@ def test_example_tells_every_setting_with_its_default_and_no_other() -> None:
         "PARLEY_PUBLIC_URL": "http://HOST:PORT",
         "PARLEY_SECRET_KEY": "made at the first start, and kept beside the SQLite file",
         "PARLEY_CONFIG": "parley.toml in the working folder, if there is one",
+        "EMAIL_VERIFY_DKIM": "false",
+        "PARLEY_CALLBACK_SECRET": "made from PARLEY_SECRET_KEY, and shown by "
+        "`parley callbacks secret`",
         "OPENAI_BASE_URL": "OpenAI's",
         "OPENAI_MODEL": DEFAULT_MODEL,
     }
