@@ -12,6 +12,7 @@ import msgspec
 
 from agent_core.json_values import JsonObject
 from agent_core.thread.events import (
+    ApprovalTakenBack,
     Event,
     Millis,
     ProgressNoted,
@@ -24,14 +25,21 @@ from agent_core.thread.events import (
     ThreadCancelled,
     ThreadFailed,
     ThreadFinished,
+    ThreadMoved,
     ToolFailed,
     ToolReturned,
     ToolStarted,
+    VoteCast,
 )
 from agent_core.thread.questions import QuestionId
 from agent_core.thread.state import QuestionState, Status, ThreadState
 from agent_core.thread.steps import Wait, next_step, status_with
 from agent_core.thread.timers import expires_at, next_due
+from agent_core.thread.verdict import was_denied
+from gateway.ballots import deciding_body
+from gateway.delivery_ids import ELSEWHERE, OPERATOR
+from gateway.routing import ORIGIN_ONLY, Routing, audience
+from gateway.tidings import reached_nobody, said
 from storage.values import DeliveryId, NewDelivery, QuestionRow
 
 _UNLISTED = frozenset({ToolStarted, ToolReturned, ToolFailed, ProgressNoted})
@@ -39,10 +47,10 @@ _UNLISTED = frozenset({ToolStarted, ToolReturned, ToolFailed, ProgressNoted})
 
 _OF_QUESTIONS = frozenset(
     {QuestionAsked, QuestionAnswered, QuestionExpired, QuestionWithdrawn}
-    | {QuestionEscalated, QuestionReminded}
+    | {QuestionEscalated, QuestionReminded, VoteCast, ApprovalTakenBack}
 )
-_TOLD = _OF_QUESTIONS | {ThreadFinished, ThreadFailed, ThreadCancelled}
-"""Events of which people hear: those that `_said` knows."""
+_TOLD = _OF_QUESTIONS | {ThreadFinished, ThreadFailed, ThreadCancelled, ThreadMoved}
+"""Events of which people hear: those that `tidings.said` knows."""
 
 
 class Consequences(msgspec.Struct, kw_only=True):
@@ -59,17 +67,20 @@ class Consequences(msgspec.Struct, kw_only=True):
     """When somebody must look at the thread: now, at its next timer, or not at all."""
 
 
-def consequences(events: Sequence[Event], after: ThreadState, now: Millis) -> Consequences:
+def consequences(
+    events: Sequence[Event], after: ThreadState, now: Millis, routing: Routing = ORIGIN_ONLY
+) -> Consequences:
     """Work out what these events, the last of `after`, mean for everybody else."""
     step = next_step(after)
     rests = isinstance(step, Wait)
     kinds = {type(event) for event in events}
+    is_silent = kinds.isdisjoint(_TOLD)
     is_unlisted = bool(kinds) and kinds <= _UNLISTED
     return Consequences(
         status=status_with(after, step),
         summary=None if is_unlisted else summary(after),
         questions=[] if kinds.isdisjoint(_OF_QUESTIONS) else indexed(events, after),
-        deliveries=[] if kinds.isdisjoint(_TOLD) else list(_deliveries(events, after, now)),
+        deliveries=[] if is_silent else list(_deliveries(events, after, now, routing)),
         rests=rests,
         wake_at=next_due(after) if rests else now,
     )
@@ -94,9 +105,11 @@ def summary(state: ThreadState) -> JsonObject:
     }
     shown: JsonObject = {
         "result": state.final_result() if state.lifecycle == "finished" else None,
+        "denied": state.lifecycle == "finished" and was_denied(state),
         "error": state.error,
         "usage": {name: count for name, count in usage.items() if count},
         "metadata": state.metadata,
+        "origin": state.origin if state.began_at else None,
         "questions": [question_body(state, one) for one in state.waiting_questions()],
     }
     return {name: value for name, value in shown.items() if value}
@@ -137,13 +150,8 @@ def question_body(state: ThreadState, current: QuestionState) -> JsonObject:
         "asked_at": current.asked_at,
         "settled_at": current.settled_at,
         "expires_at": expires_at(current),
+        **deciding_body(current),
     }
-
-
-def audience(state: ThreadState, current: QuestionState) -> tuple[str, ...]:
-    """Give who may answer: those named, else the thread's own; and whom it went on to."""
-    own = state.audience or ((state.requester,) if state.requester else ())
-    return (*(current.question.to or own), *current.escalated_to)
 
 
 def _touched(events: Sequence[Event], after: ThreadState) -> Iterable[QuestionId]:
@@ -159,45 +167,36 @@ def _touched(events: Sequence[Event], after: ThreadState) -> Iterable[QuestionId
                 | QuestionExpired(question=key)
                 | QuestionWithdrawn(question=key)
                 | QuestionEscalated(question=key)
+                | VoteCast(question=key)
+                | ApprovalTakenBack(question=key)
             ):
                 touched[key] = None
     return [key for key in touched if key in after.questions]
 
 
-def _deliveries(events: Sequence[Event], after: ThreadState, now: Millis) -> Iterable[NewDelivery]:
+def _deliveries(
+    events: Sequence[Event], after: ThreadState, now: Millis, routing: Routing
+) -> Iterable[NewDelivery]:
     if not after.origin:
         return
     first = after.seq - len(events) + 1
     for seq, event in enumerate(events, start=first):
-        body = _said(event, after)
-        if body is not None:
+        body = said(event, after)
+        if body is None:
+            continue
+        doubtful = routing.doubtful(event, after)
+        for number, (address, due_at) in enumerate(routing.hearers(event, after, now).items()):
             yield NewDelivery(
-                id=DeliveryId(f"{after.id}.{seq}"),
-                address=after.origin,
-                body=body,
-                due_at=now,
+                id=DeliveryId(f"{after.id}.{seq}" + (f"{ELSEWHERE}{number}" if number else "")),
+                address=address,
+                body=body if number or not doubtful else {**body, "asked": doubtful},
+                due_at=due_at,
                 question=body.get("question"),
             )
-
-
-def _said(event: Event, after: ThreadState) -> JsonObject | None:
-    """Tell people what concerns them, in a form that any channel can render."""
-    match event:
-        case QuestionAsked(question=question):
-            return {"kind": "question.asked", "question": question.id}
-        case QuestionAnswered(question=key) | QuestionExpired(question=key):
-            return {"kind": "question.settled", "question": key}
-        case QuestionWithdrawn(question=key):
-            return {"kind": "question.settled", "question": key}
-        case QuestionReminded(question=key):
-            return {"kind": "question.reminded", "question": key}
-        case QuestionEscalated(question=key, to=to):
-            return {"kind": "question.escalated", "question": key, "to": list(to)}
-        case ThreadFinished():
-            return {"kind": "thread.finished", "text": after.final_result()}
-        case ThreadFailed(error=error):
-            return {"kind": "thread.failed", "text": error}
-        case ThreadCancelled(reason=reason):
-            return {"kind": "thread.cancelled", "text": reason}
-        case _:
-            return None
+        for number, address in enumerate(routing.lookouts(event, after)):
+            yield NewDelivery(
+                id=DeliveryId(f"{after.id}.{seq}{OPERATOR}{number}"),
+                address=address,
+                body=reached_nobody(after.id, body.get("question")),
+                due_at=now,
+            )

@@ -78,6 +78,7 @@ class Deciding(Copies):
             inbox=inbox,
             nearby=self._nearby,
             known=known,
+            routing=self._routing,
         )
         if isinstance(result, Duplicate):  # another copy got through just now
             check_same(result.first, inbox)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agent_core.json_values import JsonObject
+from agent_core.loop.world import World
+from agent_core.thread.events import ThreadId
 from agent_core.thread.questions import QuestionId
 from channels.outgoing import QuestionCard
 from channels.people import Actor
 from gateway.cards import card
 from gateway.people import Directory
+from gateway.showing import show_question, show_thread
 from storage.store import Store
 from storage.values import Wish
 
@@ -19,8 +23,11 @@ _URGENCY = {"high": 0, "normal": 1, "low": 2}
 class ChannelDesk:
     """A look at questions, with people named as one channel can show them."""
 
-    def __init__(self, store: Store, people: Directory, channel: str) -> None:
+    def __init__(
+        self, store: Store, people: Directory, channel: str, *, world: World | None = None
+    ) -> None:
         self._store = store
+        self._world = world or World()
         self._people = people
         self._channel = channel
 
@@ -50,3 +57,14 @@ class ChannelDesk:
                 break
             cursor = page.next_cursor
         return sorted(mine, key=lambda one: (_URGENCY[one.urgency], one.asked_at))
+
+    async def thread_view(self, thread: str) -> JsonObject | None:
+        """Give a thread as the API shows it now."""
+        row = await self._store.thread(ThreadId(thread))
+        now = self._world.now()
+        return None if row is None else show_thread(row, now).model_dump(mode="json")
+
+    async def question_view(self, question: str) -> JsonObject | None:
+        """Give a question as the API shows it now."""
+        row = await self._store.question(QuestionId(question))
+        return None if row is None else show_question(row).model_dump(mode="json", by_alias=True)

@@ -21,6 +21,7 @@ from channels.channel import Live
 from gateway.hints import ANY, Hints, heard_or_later
 from gateway.journal import StoreJournal
 from gateway.nearby import Nearby
+from gateway.routing import ORIGIN_ONLY, Routing
 from gateway.states import Known
 from gateway.turn import Turns
 from storage.errors import Fenced, StoreError
@@ -53,6 +54,7 @@ class Engine:
         options: EngineOptions | None = None,
         nearby: Nearby | None = None,
         live: Mapping[str, Live] | None = None,
+        routing: Routing = ORIGIN_ONLY,
     ) -> None:
         """Take `live`: who shows an agent at work, by the channel that its thread began in."""
         self._store = store
@@ -60,7 +62,7 @@ class Engine:
         self._nearby = nearby or Nearby()
         self._options = options or EngineOptions()
         self._world = replace(world or World(), halted=lambda: self._halted)
-        self._turns = Turns(store, agents, self._world, self._nearby, live or {})
+        self._turns = Turns(store, agents, self._world, self._nearby, live or {}, routing=routing)
         self._halted = ""
         self._halt_moved = True
         self._draining = False
@@ -259,7 +261,7 @@ class Engine:
         known = known or await self._turns.read(claim)
         if known is None:
             return
-        journal = StoreJournal(self._store, known, claim.epoch, self._world.now, self._nearby)
+        journal = self._turns.journal(claim, known)
         self._journals[claim.thread] = journal
         journal.stir(self._heard.pop(claim.thread, 0))
         if await self._turns.bring_to_rest(claim, journal):

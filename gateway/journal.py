@@ -16,6 +16,7 @@ from agent_core.thread.fold import fold
 from agent_core.thread.state import ThreadState
 from agent_core.thread.timers import due, next_due
 from gateway.nearby import Nearby
+from gateway.routing import ORIGIN_ONLY, Routing
 from gateway.states import Known
 from gateway.threads import read_on, work_commit
 from storage.store import Store
@@ -32,6 +33,8 @@ class StoreJournal:
         epoch: int,
         now: Callable[[], Millis],
         nearby: Nearby | None = None,
+        *,
+        routing: Routing = ORIGIN_ONLY,
     ) -> None:
         self.state = known.state
         self.snapshot_seq = known.snapshot_seq
@@ -44,6 +47,7 @@ class StoreJournal:
         self._epoch = epoch
         self._now = now
         self._nearby = nearby or Nearby()
+        self._routing = routing
         self._stale = False
         self._waiting: asyncio.Future[None] | None = None
 
@@ -120,6 +124,7 @@ class StoreJournal:
             epoch=self._epoch,
             may_release=self.may_release,
             send_lease_ms=self._nearby.send_lease_ms(),
+            routing=self._routing,
         )
         self.is_letting_go = commit.release
         try:

@@ -8,32 +8,25 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from typing import Any
 
 from agent_core.agent.agent import Agent
-from agent_core.errors import AlreadySettled, WrongShape
 from agent_core.json_values import JsonObject, canonical
 from agent_core.loop.world import World
 from agent_core.thread import commands
-from agent_core.thread.answers import CheckArguments
-from agent_core.thread.events import (
-    AnswerRefused,
-    Event,
-    Millis,
-    ThreadId,
-)
-from agent_core.thread.questions import QuestionId
-from agent_core.thread.state import QuestionState, ThreadState
-from agent_core.tools.signature import BadArguments
-from gateway.consequences import audience
-from gateway.deciding import Decide, Deciding, check_same
+from agent_core.thread.events import Event, Millis, ThreadId
+from agent_core.thread.state import ThreadState
+from channels.callback.addresses import parse_target
+from channels.callback.guard import Guard
+from gateway.answering import Answering
+from gateway.deciding import Decide, check_same
 from gateway.hints import Hints
 from gateway.nearby import Nearby
 from gateway.opening import Opening
+from gateway.routing import Routing
 from gateway.service import NotFound, TooBusy
-from gateway.showing import show_question, show_thread
+from gateway.showing import show_thread
 from gateway.threads import commit_outside, row_after
-from gateway.views import HaltView, Launch, QuestionView, ThreadView
+from gateway.views import HaltView, Launch, ThreadView
 from storage.errors import ThreadKeyTaken
 from storage.store import Store
 from storage.values import Committed, InboxKey, ThreadRow
@@ -42,7 +35,7 @@ _COUNT_AGAIN_MS = 100
 """How long a count of the queue is good for; what this process adds meanwhile is added."""
 
 
-class LocalGateway(Deciding):
+class LocalGateway(Answering):
     """The gateway in this process; see `gateway.service.Gateway` for what each method promises."""
 
     def __init__(
@@ -54,10 +47,15 @@ class LocalGateway(Deciding):
         world: World | None = None,
         most_queued: int = 10_000,
         nearby: Nearby | None = None,
+        routing: Routing | None = None,
+        guard: Guard | None = None,
     ) -> None:
-        super().__init__(store, hints, world or World(), nearby or Nearby())
-        self._agents = agents
+        """Take `guard`: which callbacks may be chosen."""
+        super().__init__(
+            store, agents, hints, world=world or World(), nearby=nearby or Nearby(), routing=routing
+        )
         self._most_queued = most_queued
+        self._guard = guard or Guard()
         self._queued = 0
         self._counted_at = Millis(0)
 
@@ -68,6 +66,7 @@ class LocalGateway(Deciding):
     ) -> tuple[ThreadView, bool]:
         """Begin a thread, or take up the one with that key."""
         self._require_agent(launch.agent)
+        watchers = self._watchers(launch)
         inbox = None
         if idempotency_key:
             inbox = self._inbox_key(by, idempotency_key, launch.model_dump())
@@ -82,6 +81,7 @@ class LocalGateway(Deciding):
             origin=origin,
             thread_key=launch.thread_key,
             metadata=launch.metadata,
+            watchers=watchers,
             inbox=inbox,
         )
         try:
@@ -89,6 +89,14 @@ class LocalGateway(Deciding):
             return show_thread(row, self._world.now()), is_new
         except ThreadKeyTaken:  # somebody began it just now
             return await self.launch(launch, by=by, origin=origin, idempotency_key=idempotency_key)
+
+    def _watchers(self, launch: Launch) -> tuple[str, ...]:
+        """Give where else to tell it, or raise BadCallback."""
+        if not launch.callback_url:
+            return ()
+        target = parse_target(launch.callback_url)
+        self._guard.check(target)
+        return (target.address,)
 
     async def begin(self, opening: Opening) -> tuple[ThreadId, bool]:
         """Begin a thread from a channel; tell whether it is new, or a copy of an earlier one."""
@@ -114,6 +122,7 @@ class LocalGateway(Deciding):
             create=opening.new_thread(thread),
             places=opening.places,
             nearby=self._nearby,
+            routing=self._routing,
         )
         if isinstance(result, Committed):
             return row_after(commit), True
@@ -150,74 +159,6 @@ class LocalGateway(Deciding):
             inbox=inbox,
         )
 
-    def _heard(self, state: ThreadState, text: str, by: str, now: Millis) -> list[Event]:
-        """Take words as the answer to the one question in words that is for their writer."""
-        asked = [one for one in state.waiting_questions() if _takes_words_of(one, by, state)]
-        if len(asked) != 1:
-            return commands.receive(state, text, at=now, sender=by)
-        return commands.answer(
-            state,
-            {asked[0].question.id: text},
-            at=now,
-            check_arguments=self.checker(state.agent),
-            by=by,
-        )
-
-    async def answer(
-        self,
-        question: str,
-        value: Any,  # noqa: ANN401 (any JSON)
-        *,
-        by: str,
-        comment: str = "",
-    ) -> QuestionView:
-        """Answer a question; the first valid answer wins."""
-        key = QuestionId(question)
-        thread = self._nearby.states.thread_of(key)
-        if thread is None:
-            row = await self._store.question(key)
-            if row is None:
-                raise NotFound(f"there is no question {question!r}")
-            thread = row.thread
-
-        def decide(state: ThreadState, now: Millis) -> list[Event]:
-            return commands.answer(
-                state,
-                {key: value},
-                at=now,
-                check_arguments=self.checker(state.agent),
-                by=by,
-                comment=comment,
-            )
-
-        try:
-            commit, _ = await self._decide(thread, decide)
-        except AlreadySettled as exc:
-            await self._note_refusal(thread, key, str(exc), by)
-            raise
-        return next(show_question(one) for one in commit.questions if one.id == key)
-
-    async def _note_refusal(self, thread: ThreadId, key: QuestionId, why: str, by: str) -> None:
-        """Keep the attempt in the log: somebody answered and was told that it was too late."""
-        await self._decide(
-            thread, lambda _state, now: [AnswerRefused(at=now, question=key, reason=why, by=by)]
-        )
-
-    def checker(self, agent: str) -> CheckArguments:
-        """Give what checks the arguments that a person has edited."""
-
-        def check(tool: str, arguments: JsonObject) -> JsonObject:
-            known = self._agents.get(agent)
-            if known is None or tool not in known.definition.tools:
-                raise WrongShape(f"{tool} is not there any more: it can be approved as it was only")
-            try:
-                known.definition.tools[tool].signature.validate(arguments)
-            except BadArguments as exc:
-                raise WrongShape(f"The changed arguments don't fit {tool}: {exc}") from exc
-            return arguments
-
-        return check
-
     async def pause(self, thread: str, *, by: str, reason: str = "") -> ThreadView:
         """Hold it."""
         return await self._command(
@@ -237,6 +178,20 @@ class LocalGateway(Deciding):
             ThreadId(thread),
             lambda state, now: commands.cancel(state, at=now, by=by, reason=reason),
         )
+
+    async def move(self, thread: str, channel: str, *, by: str, vouched: str = "") -> ThreadView:
+        """Let the conversation go on by another channel, with who began it."""
+        return await self._command(
+            ThreadId(thread),
+            lambda state, now: self.moved(state, channel, by=by, vouched=vouched, now=now),
+        )
+
+    def moved(
+        self, state: ThreadState, channel: str, *, by: str, now: Millis, vouched: str = ""
+    ) -> list[Event]:
+        """Decide where it goes on; raises Refused if that is nowhere."""
+        to = self._routing.way_to(state.requester, channel, vouched)
+        return commands.move(state, to, at=now, by=by)
 
     async def retry(self, thread: str, *, by: str) -> ThreadView:
         """Try again after a failure."""
@@ -276,7 +231,3 @@ class LocalGateway(Deciding):
         """Let everything go on."""
         await self._store.set_halt("")
         return await self.halted()
-
-
-def _takes_words_of(current: QuestionState, by: str, state: ThreadState) -> bool:
-    return current.question.kind == "text" and by in audience(state, current)

@@ -23,12 +23,18 @@ class Opening:
     agent: str
     text: str
     by: str
+    person: str = ""
+    """Who that is, where the operator has told us."""
     audience: tuple[str, ...] = ()
     """Who answers questions that name nobody; without it, who began it."""
     origin: str = ""
     """Where the answer goes; without it, the thread itself is where to look."""
     places: tuple[str, ...] = ()
     """Conversations that belong to the thread from now on."""
+    watchers: tuple[str, ...] = ()
+    """Addresses that hear all that people hear."""
+    others: tuple[str, ...] = ()
+    """Whom the sender has brought into the conversation."""
     thread_key: str = ""
     attachments: tuple[Attachment, ...] = ()
     metadata: JsonObject = field(default_factory=dict)
@@ -51,11 +57,19 @@ class Opening:
                 thread=thread,
                 agent=self.agent,
                 requester=self.by,
+                person="" if self.person == self.by else self.person,
                 audience=self.audience,
                 origin=self.address(thread),
+                watchers=self.watchers,
                 metadata=plain_object(self.metadata, "metadata"),
             ),
-            MessageReceived(at=now, text=self.text, sender=self.by, attachments=self.attachments),
+            MessageReceived(
+                at=now,
+                text=self.text,
+                sender=self.by,
+                others=self.others,
+                attachments=self.attachments,
+            ),
         ]
 
     def address(self, thread: ThreadId) -> str:

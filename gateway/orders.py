@@ -1,4 +1,4 @@
-"""Orders given in a channel: status, pause, resume, cancel, stop. Answered to the one who asks.
+"""Orders given in a channel: status, pause, resume, move, cancel, stop. Answered to who asks.
 
 An order without a thread's id is about the one thread of theirs that is under way in that place;
 if there are several, they are listed. Only who began a thread, and admins, may steer it.
@@ -15,6 +15,7 @@ from channels.inbound import Command, Stop
 from channels.intake import Received
 from channels.people import Actor
 from gateway.local import LocalGateway
+from gateway.moving import vouched_address
 from gateway.people import Directory
 from storage.store import Store
 from storage.values import ThreadRow, Wish
@@ -27,6 +28,7 @@ HELP = """\
 `/parley status` – what I am doing for you
 `/parley pause [thread]` – hold it
 `/parley resume [thread] [instruction]` – let it go on
+`/parley move [thread] email` – go on by mail
 `/parley cancel [thread]` – stop it for good, and undo what can be undone
 To begin something, mention me or write me a direct message."""  # noqa: RUF001 (a dash, as in print)
 
@@ -49,7 +51,7 @@ class Orders:
                 return Received(effect="taken", words=HELP)
             case "status":
                 return Received(effect="taken", words=await self._status(order.actor))
-            case "pause" | "resume" | "cancel":
+            case "pause" | "resume" | "cancel" | "move":
                 return await self._steer(order)
             case never:
                 assert_never(never)
@@ -64,6 +66,10 @@ class Orders:
         elif order.name == "resume":
             await self._gateway.resume(row.id, by=by, instruction=rest)
             words = f"{row.id} goes on."
+        elif order.name == "move":
+            vouched = vouched_address(order.actor, row.requester)
+            await self._gateway.move(row.id, rest.lower(), by=by, vouched=vouched)
+            words = f"{row.id} goes on by {rest.lower()}."
         else:
             await self._gateway.cancel(row.id, by=by, reason=rest)
             words = f"Cancelled {row.id}. What can be undone is being undone."

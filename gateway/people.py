@@ -7,13 +7,35 @@ name people that the operator knows: it can't make somebody up.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain
 
 from channels.people import Actor
 from gateway.config import Person
+from gateway.hours import Hours
+from gateway.places import MACHINES, is_within
 
+OPERATORS = ("operator", "admin")
+"""Roles of those who look after the installation, and may steer every thread."""
 _ORDER = ("slack", "email")
 """Where to look for somebody who has no preference."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """Somebody, or a place, that an audience names: as what they are known, and the ways there."""
+
+    identities: frozenset[str]
+    ways: tuple[str, ...]
+    """The preferred first."""
+    at_once: bool = False
+    """By all ways at once, not by the next when one has failed."""
+    hours: Hours | None = None
+    """When they may be written to, if not always."""
+    is_known: bool = True
+    """The operator has told us of them."""
 
 
 class Directory:
@@ -22,6 +44,11 @@ class Directory:
     def __init__(self, people: Iterable[Person] = ()) -> None:
         self._people = tuple(people)
         self._by_identity = {key: one for one in self._people for key in _identities(one)}
+        self._reach = {one.name: _reach(one) for one in self._people}
+        self._by_role: defaultdict[str, list[Person]] = defaultdict(list)
+        for one in self._people:
+            for role in one.roles:
+                self._by_role[_key(role)].append(one)
 
     def person(self, actor: Actor) -> Person | None:
         """Give who it is, by their id or by the address that their channel vouches for."""
@@ -33,6 +60,25 @@ class Directory:
         person = self._by_identity.get(_key(identity))
         return person.name if person else identity
 
+    def names(self) -> list[str]:
+        """Give every name and role, in the order of the file."""
+        roles = (role for one in self._people for role in one.roles)
+        return list(dict.fromkeys((*(one.name for one in self._people), *roles)))
+
+    def knows(self, entry: str) -> bool:
+        """Tell whether an entry of an audience stands for somebody listed."""
+        return bool(self._named(entry))
+
+    def canonical(self, identity: str) -> str:
+        """Give one and the same string for everything that somebody is known as."""
+        person = self._by_identity.get(_key(identity))
+        return person.name if person else _key(identity)
+
+    def whois(self, actor: Actor) -> str:
+        """Give somebody's name if we know them, also by an address; else their id."""
+        person = self.person(actor)
+        return person.name if person else actor.id
+
     def may_answer(self, actor: Actor, audience: Sequence[str], place: str = "") -> bool:
         """Tell whether somebody is in an audience; `place` is where they say it."""
         person = self.person(actor)
@@ -41,30 +87,26 @@ class Directory:
         theirs = {_key(actor.id), *_vouched(actor)}
         if person is not None:
             theirs |= {*_identities(person), *(_key(role) for role in person.roles)}
-        return any(_key(one) in theirs or _holds(one, place) for one in audience)
+        return any(_key(one) in theirs or is_within(one, place) for one in audience)
 
     def may_control(self, actor: Actor, requester: str) -> bool:
         """Tell whether somebody may pause or cancel: who began it, and admins."""
-        return self.may_answer(actor, (requester, "admin", "operator"))
+        return self.may_answer(actor, (requester, *OPERATORS))
 
-    def addresses(self, audience: Sequence[str]) -> list[str]:
-        """Give where an audience is reached, the preferred ways first."""
-        found: dict[str, None] = {}
-        for one in audience:
-            for person in self._named(one):
-                found |= dict.fromkeys(_addresses(person))
-            if one.count(":") >= 1 and not one.startswith("web:"):
-                found.setdefault(one)
-        return list(found)
+    def reaches(self, entry: str) -> list[Reach]:
+        """Give everybody that an entry of an audience stands for, and how they are reached."""
+        found = [self._reach[person.name] for person in self._named(entry)]
+        return found or [_unlisted(entry)]
 
-    def nearest(self, audience: Sequence[str], channels: Container[str]) -> list[str]:
-        """Give one address for each of an audience: the first that there is a channel for."""
-        found: dict[str, None] = {}
-        for one in audience:
-            for ways in [_addresses(person) for person in self._named(one)] or [[one]]:
-                usable = [way for way in ways if _is_usable(way, channels)]
-                found |= dict.fromkeys(usable[:1])
-        return list(found)
+    def operators(self) -> list[Reach]:
+        """Give those who look after this installation, each once."""
+        people = chain.from_iterable(self._by_role.get(role, []) for role in OPERATORS)
+        return [self._reach[name] for name in dict.fromkeys(one.name for one in people)]
+
+    def ways_of(self, address: str) -> tuple[str, ...]:
+        """Give all the ways to whoever is reached at an address, the preferred first."""
+        person = self._by_identity.get(_key(address))
+        return tuple(_addresses(person)) if person else ()
 
     def seen_from(self, channel: str, identity: str) -> str:
         """Give an identity as a channel can show it best: its own, else the name."""
@@ -80,7 +122,24 @@ class Directory:
         key = _key(one)
         if key in self._by_identity:
             return [self._by_identity[key]]
-        return [person for person in self._people if key in map(_key, person.roles)]
+        return self._by_role.get(key, [])
+
+
+def _reach(person: Person) -> Reach:
+    return Reach(
+        identities=frozenset(_identities(person)),
+        ways=tuple(_addresses(person)),
+        at_once=person.ask == "all",
+        hours=person.works(),
+    )
+
+
+def _unlisted(entry: str) -> Reach:
+    """Take an identity, or a place, for an address; a mere name is nowhere."""
+    channel, found, _ = entry.partition(":")
+    is_address = bool(found) and channel not in MACHINES
+    ways = (entry,) if is_address else ()
+    return Reach(identities=frozenset({_key(entry)}), ways=ways, is_known=False)
 
 
 def _identities(person: Person) -> set[str]:
@@ -106,16 +165,6 @@ def _addresses(person: Person) -> list[str]:
     }
     order = dict.fromkeys((*person.prefer, *_ORDER))
     return [address for way in order for address in ways.get(way, ())]
-
-
-def _is_usable(address: str, channels: Container[str]) -> bool:
-    channel, found, _ = address.partition(":")
-    return bool(found) and channel != "web" and channel in channels
-
-
-def _holds(entry: str, place: str) -> bool:
-    """Tell whether an entry is a place (`slack:T1:C1`), and this was said in it."""
-    return entry.count(":") >= 2 and bool(place) and f"{place}:".startswith(f"{entry}:")  # noqa: PLR2004 (channel, tenant, room)
 
 
 def _key(identity: str) -> str:

@@ -1,123 +1,145 @@
-"""Posting: a delivery as its channel sends it, the copies of a settled question, the next address.
+"""Posting: a delivery as its channel sends it, and the copies of a settled question.
 
-The sender decides when and how often; this decides what is sent to whom.
+The sender decides when and how often; routing has decided where to. What is told elsewhere than
+where the thread began may come too late: then nobody is asked any more.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import cast
+from dataclasses import dataclass, replace
+from typing import Final, cast
 
 from agent_core.json_values import JsonObject
-from agent_core.thread.events import Millis
 from channels.channel import Channel, GiveUp, NoSuchAddress, Sent, TryLater
 from channels.outgoing import Outgoing, OutgoingKind, QuestionCard
-from channels.people import Actor
 from gateway.cards import card
+from gateway.delivery_ids import is_elsewhere
 from gateway.people import Directory
-from storage.errors import IdTaken
 from storage.store import Store
-from storage.values import Commit, Delivery, DeliveryEnd, DeliveryId, NewDelivery
+from storage.values import Delivery, DeliveryEnd
 
 _log = logging.getLogger("parley.posting")
 
 _SHOW_THE_QUESTION = frozenset({"question.asked", "question.reminded", "question.escalated"})
 """A reminder is a copy, too: it must not be left with buttons."""
-_MUST_ARRIVE = _SHOW_THE_QUESTION | {"thread.finished", "thread.failed", "thread.cancelled"}
-_REROUTED = ">"
-"""Stands at the end of a delivery's id, once for each address before."""
-_ALSO = "+"
-"""Stands in the id of a copy for somebody who could not see the first."""
+_SETTLED: Final = "question.settled"
+_VOTED: Final = "question.voted"
+_REMINDED: Final = "question.reminded"
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """What became of a delivery."""
+
+    sent: Sent
+    is_settled: bool = False
+    """Nothing more is to be done about it: it shows how the question ended, or was not sent."""
 
 
 class Posting:
-    """What is sent, and where to when that fails."""
+    """What is sent."""
 
     def __init__(self, store: Store, channels: Mapping[str, Channel], people: Directory) -> None:
         self._store = store
         self._channels = channels
         self._people = people
 
-    async def send(self, delivery: Delivery) -> Sent:
-        """Send it, or show in every copy of its question how that ended."""
+    async def send(self, delivery: Delivery) -> Posted:
+        """Send it, or show in the copies of its question how that ended."""
+        following = self._channels.get(delivery.address.partition(":")[0])
+        if following is not None and following.capabilities.follows:
+            sent = await following.send(_outgoing(delivery, await self._card(delivery)))
+            return Posted(sent)
+        if delivery.body["kind"] == _SETTLED:
+            return Posted(await self._settle(delivery))
+        if delivery.body["kind"] == _VOTED:
+            return Posted(await self._show_votes(delivery))
         channel = self._channel(delivery.address)
         if not channel.capabilities.shows_questions:
-            return await channel.send(_outgoing(delivery, None))
-        if delivery.body["kind"] == "question.settled":
-            return await self._settle(delivery)
-        sent = await channel.send(_outgoing(delivery, await self._card(delivery)))
-        if _is_elsewhere(delivery):
-            await self._catch_up(delivery, sent)
-        return sent
+            return Posted(await channel.send(_outgoing(delivery, None)))
+        shown = await self._card(delivery)
+        if not is_elsewhere(delivery.id) or shown is None:
+            return Posted(await channel.send(_outgoing(delivery, shown)))
+        if delivery.attempts <= 1 and await self._is_idle(delivery, shown):
+            return Posted(Sent(receipt={}), is_settled=True)  # later it may have got through
+        sent = await channel.send(_outgoing(delivery, shown))
+        return Posted(sent, is_settled=await self._catch_up(delivery, sent))
 
-    async def _catch_up(self, delivery: Delivery, sent: Sent) -> None:
+    async def _is_idle(self, delivery: Delivery, shown: QuestionCard) -> bool:
+        """Tell whether nobody need hear it any more: it is decided, or a later reminder is here."""
+        if shown.status != "open":
+            return True
+        if delivery.body["kind"] != _REMINDED:
+            return False
+        return any(
+            (one.address, one.question) == (delivery.address, delivery.question)
+            and (one.body["kind"], one.status) == (_REMINDED, "pending")
+            and one.seq > delivery.seq
+            for one in await self._store.deliveries(delivery.thread)
+        )
+
+    async def _catch_up(self, delivery: Delivery, sent: Sent) -> bool:
         """Settle what was decided about while it was on its way to another address.
 
-        Where the thread began the outbox keeps the order; here nothing comes after the question.
+        Where the decision is told as well, the outbox keeps the order; elsewhere nothing comes
+        after the question.
         """
         now = await self._card(delivery)
-        if now is not None and now.status != "open":
-            settled = replace(_outgoing(delivery, now), kind="question.settled")
-            await self._show_settled(sent.receipt, settled)
+        if now is None or now.status == "open":
+            return False
+        rows = await self._store.deliveries(delivery.thread)
+        if delivery.address in _told(rows, delivery, _SETTLED):
+            return False
+        settled = replace(_outgoing(delivery, now), kind=_SETTLED)
+        return await self._show_settled(sent.receipt, settled)
 
-    async def tell_others(self, delivery: Delivery, now: Millis) -> None:
-        """Bring a question to those who are asked, where only who began the thread could see it."""
-        if delivery.body["kind"] not in _SHOW_THE_QUESTION or _is_elsewhere(delivery):
-            return
-        thread, shown = await self._store.thread(delivery.thread), await self._asked(delivery)
-        if thread is None or self._people.may_answer(Actor(id=thread.requester), shown):
-            return
-        for number, address in enumerate(self._people.nearest(shown, self._channels)):
-            await self._send_also(delivery, f"{delivery.id}{_ALSO}{number}", address, now)
-
-    async def reroute(self, delivery: Delivery, now: Millis) -> str:
-        """After a final failure, send it to the person's next address; empty if there is none."""
-        if delivery.body["kind"] not in _MUST_ARRIVE:
-            return ""
-        tried = await self._tried(delivery)
-        ways = [one for one in await self._ways(delivery) if one not in tried]
-        ways = [one for one in ways if one.partition(":")[0] in self._channels]
-        if not ways:
-            _log.error("nobody could be reached", extra=_ids(delivery))
-            return ""
-        await self._send_also(delivery, f"{delivery.id}{_REROUTED}", ways[0], now)
-        return ways[0]
-
-    async def _send_also(self, delivery: Delivery, key: str, address: str, now: Millis) -> None:
-        again = NewDelivery(
-            id=DeliveryId(key),
-            address=address,
-            body=delivery.body,
-            due_at=now,
-            question=delivery.question,
-        )
-        try:
-            await self._store.commit(Commit(thread=delivery.thread, deliveries=[again], now=now))
-        except IdTaken:  # a try before this one came so far, and no further
-            _log.info("sent elsewhere before", extra=_ids(delivery))
-
-    def _channel(self, address: str) -> Channel:
-        name = address.partition(":")[0]
-        if name not in self._channels:
-            raise NoSuchAddress(f"there is no channel for {name!r}")
-        return self._channels[name]
+    # Settling
 
     async def _settle(self, delivery: Delivery) -> Sent:
-        copies = [
-            one
-            for one in await self._store.deliveries(delivery.thread)
-            if one.question == delivery.question and one.body["kind"] in _SHOW_THE_QUESTION
-        ]
-        there = [copy for copy in copies if copy.status == "sent"]
-        for copy in there:
-            settled = _outgoing(delivery, await self._card(copy), address=copy.address)
-            if await self._show_settled(copy.receipt or {}, settled):
-                await self._store.end_deliveries([DeliveryEnd(delivery=copy, status="settled")])
+        """Settle the copies at this address; from the origin, also those that nobody else does."""
+        copies = _copies(await self._store.deliveries(delivery.thread), delivery)
+        await self._settle_all(delivery, copies)
+        return await self._also_sent(delivery, copies)
+
+    async def _show_votes(self, delivery: Delivery) -> Sent:
+        """Show in the copies of this address who has decided; what can't be changed stays."""
+        copies = _copies(await self._store.deliveries(delivery.thread), delivery)
+        for copy in filter(self._can_change, copies):
+            shown = await self._card(copy)
+            if shown is not None and shown.status == "open":
+                voted = _outgoing(delivery, shown, address=copy.address)
+                await self._show_settled(copy.receipt or {}, voted)
+        return await self._also_sent(delivery, copies)
+
+    async def _also_sent(self, delivery: Delivery, copies: list[Delivery]) -> Sent:
+        """Send it as well where no questions are shown that could be changed."""
+        channel = self._channels.get(delivery.address.partition(":")[0])
+        if channel is not None and not channel.capabilities.shows_questions:
+            return await channel.send(_outgoing(delivery, None))
+        return Sent(receipt={"copies": len(copies)})
+
+    def _can_change(self, copy: Delivery) -> bool:
+        channel = self._channels.get(copy.address.partition(":")[0])
+        return copy.status == "sent" and channel is not None and channel.capabilities.edits
+
+    async def _settle_all(self, delivery: Delivery, copies: list[Delivery]) -> None:
+        """Settle side by side: a channel that is down keeps no other copy from it."""
+        shown = {"sent", "settled"} if delivery.body.get("again") else {"sent"}
+        there = [copy for copy in copies if copy.status in shown and not _is_unsent(copy)]
+        settling = [self._settle_copy(delivery, copy) for copy in there]
+        ended = await asyncio.gather(*settling, return_exceptions=True)
+        for failed in (one for one in ended if isinstance(one, BaseException)):
+            raise failed
         if any(copy.status == "pending" and copy.lease_until is not None for copy in copies):
             raise TryLater("a copy is on its way to somebody else")
-        return Sent(receipt={"copies": len(there)})
+
+    async def _settle_copy(self, delivery: Delivery, copy: Delivery) -> None:
+        settled = _outgoing(delivery, await self._card(copy), address=copy.address)
+        if await self._show_settled(copy.receipt or {}, settled):
+            await self._store.end_deliveries([DeliveryEnd(delivery=copy, status="settled")])
 
     async def _show_settled(self, receipt: JsonObject, settled: Outgoing) -> bool:
         """Show it in one copy; one that can never be changed keeps no other from it."""
@@ -129,28 +151,20 @@ class Posting:
             return False
         return True
 
+    # What is sent
+
+    def _channel(self, address: str) -> Channel:
+        name = address.partition(":")[0]
+        if name not in self._channels:
+            raise NoSuchAddress(f"there is no channel for {name!r}")
+        return self._channels[name]
+
     async def _card(self, delivery: Delivery) -> QuestionCard | None:
         if delivery.question is None:
             return None
         row = await self._store.question(delivery.question)
         channel = delivery.address.partition(":")[0]
         return None if row is None else card(row.body, self._people, channel)
-
-    async def _tried(self, delivery: Delivery) -> set[str]:
-        root = delivery.id.rstrip(_REROUTED)
-        rows = await self._store.deliveries(delivery.thread)
-        return {one.address for one in rows if one.id.rstrip(_REROUTED) == root}
-
-    async def _ways(self, delivery: Delivery) -> list[str]:
-        """Give where the people are whom this is for: those who are asked, else who began it."""
-        if delivery.question is not None:
-            return self._people.addresses(await self._asked(delivery))
-        thread = await self._store.thread(delivery.thread)
-        return self._people.addresses([thread.requester] if thread else [])
-
-    async def _asked(self, delivery: Delivery) -> list[str]:
-        row = None if delivery.question is None else await self._store.question(delivery.question)
-        return list(row.body["audience"]) if row else []
 
 
 def _outgoing(delivery: Delivery, question: QuestionCard | None, *, address: str = "") -> Outgoing:
@@ -162,14 +176,33 @@ def _outgoing(delivery: Delivery, question: QuestionCard | None, *, address: str
         kind=cast("OutgoingKind", body["kind"]),
         text=body.get("text") or "",
         question=question,
+        asked=tuple(body.get("asked", ())),
         attempt=delivery.attempts,
     )
 
 
-def _is_elsewhere(delivery: Delivery) -> bool:
-    """Tell whether it goes to another address than where the thread began."""
-    return _REROUTED in delivery.id or _ALSO in delivery.id
+def _is_unsent(copy: Delivery) -> bool:
+    """Tell whether it was settled without having been sent, because nobody needed it any more."""
+    return copy.status == "settled" and not copy.receipt
 
 
-def _ids(delivery: Delivery) -> dict[str, str]:
-    return {"thread_id": delivery.thread, "delivery_id": delivery.id}
+def _copies(rows: list[Delivery], delivery: Delivery) -> list[Delivery]:
+    """Give the copies that a delivery changes; at the origin, also those that no other does."""
+    copies = [
+        one
+        for one in rows
+        if one.question == delivery.question and one.body["kind"] in _SHOW_THE_QUESTION
+    ]
+    if is_elsewhere(delivery.id):
+        return [one for one in copies if one.address == delivery.address]
+    told = _told(rows, delivery, delivery.body["kind"]) - {delivery.address}
+    return [one for one in copies if one.address not in told]
+
+
+def _told(rows: list[Delivery], delivery: Delivery, kind: str) -> set[str]:
+    """Give the addresses that hear by themselves of a vote, or how this question ended."""
+    return {
+        one.address
+        for one in rows
+        if one.question == delivery.question and one.body["kind"] == kind
+    }

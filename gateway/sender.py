@@ -17,12 +17,14 @@ from itertools import chain
 from agent_core.json_values import plain_object
 from agent_core.loop.world import World
 from agent_core.thread.events import Millis
-from channels.channel import Channel, ChannelError, Sent, TryLater
+from channels.channel import Channel, ChannelError, GiveUp, TryLater
+from gateway.figures import Figures
 from gateway.hints import Hints, heard_or_later
 from gateway.lane import Lane
 from gateway.nearby import Nearby
 from gateway.people import Directory
-from gateway.posting import Posting
+from gateway.posting import Posted, Posting
+from gateway.rerouting import Rerouting
 from storage.errors import StoreError
 from storage.store import Store
 from storage.values import Delivery, DeliveryEnd, Hint
@@ -63,10 +65,13 @@ class Sender:
         world: World | None = None,
         options: SenderOptions | None = None,
         nearby: Nearby | None = None,
+        figures: Figures | None = None,
     ) -> None:
         self._store = store
         self._names = frozenset(channels)
-        self._posting = Posting(store, channels, people or Directory())
+        people = people or Directory()
+        self._posting = Posting(store, channels, people)
+        self._rerouting = Rerouting(store, channels, people, figures)
         self._hints = hints
         self._world = world or World()
         self._options = options or SenderOptions()
@@ -155,9 +160,8 @@ class Sender:
     # Sending
 
     async def _send(self, delivery: Delivery) -> None:
-        if self._is_late(delivery):
-            self._held -= 1
-            return  # it waited for too long here: somebody else has it, or will
+        if self._is_late(delivery):  # it waited for too long here: whoever is free shall have it
+            return self._end(DeliveryEnd(delivery=delivery, status="pending", is_untried=True))
         try:
             self._end(await self._outcome(delivery))
         except Exception:  # noqa: BLE001 (also our bug: it must not end who sends the others)
@@ -174,18 +178,25 @@ class Sender:
 
     async def _outcome(self, delivery: Delivery) -> DeliveryEnd:
         try:
-            sent = await self._try(delivery)
+            posted = await self._try(delivery)
         except ChannelError as exc:
             return await self._put_back(delivery, exc)
-        return DeliveryEnd(delivery=delivery, status="sent", receipt=sent.receipt, place=sent.place)
+        return DeliveryEnd(
+            delivery=delivery,
+            status="settled" if posted.is_settled else "sent",
+            receipt=posted.sent.receipt,
+            place=posted.sent.place,
+        )
 
-    async def _try(self, delivery: Delivery) -> Sent:
+    async def _try(self, delivery: Delivery) -> Posted:
         try:
             async with asyncio.timeout(self._options.timeout_seconds):
-                sent = await self._posting.send(delivery)
-                if sent.is_private:
-                    await self._posting.tell_others(delivery, self._world.now())
-                return replace(sent, receipt=plain_object(sent.receipt, "receipt"))
+                posted = await self._posting.send(delivery)
+                if posted.sent.unseen_by:
+                    unseen_by, now = posted.sent.unseen_by, self._world.now()
+                    await self._rerouting.tell_absent(delivery, unseen_by, now)
+                receipt = plain_object(posted.sent.receipt, "receipt")
+                return replace(posted, sent=replace(posted.sent, receipt=receipt))
         except (ChannelError, StoreError):
             raise
         except Exception as exc:
@@ -195,8 +206,11 @@ class Sender:
     async def _put_back(self, delivery: Delivery, exc: ChannelError) -> DeliveryEnd:
         final = not isinstance(exc, TryLater) or delivery.attempts >= self._options.most_attempts
         if final:
-            await self._posting.reroute(delivery, self._world.now())
-            return DeliveryEnd(delivery=delivery, status="failed", error=str(exc))
+            now = self._world.now()
+            await self._rerouting.reroute(delivery, now)
+            if isinstance(exc, GiveUp) and exc.notice:
+                await self._rerouting.notify(delivery, exc.notice, now)
+            return DeliveryEnd(delivery=delivery, status="failed", due_at=now, error=str(exc))
         grown = min(_FIRST_DELAY * 2 ** min(delivery.attempts, 20), _LONGEST_DELAY)
         seconds = max(grown, getattr(exc, "retry_after", None) or 0.0)
         due_at = Millis(self._world.now() + round(seconds * 1000 * (1 + self._world.random() / 4)))
@@ -245,7 +259,8 @@ class Sender:
         seconds, now = self._options.drain_seconds, self._world.now()
         lanes = [lane.drain(seconds) for lane in self._lanes.values()]
         for delivery in chain.from_iterable(await asyncio.gather(*lanes)):
-            self._end(DeliveryEnd(delivery=delivery, status="pending", due_at=now))
+            end = DeliveryEnd(delivery=delivery, status="pending", due_at=now, is_untried=True)
+            self._end(end)
         if self._ends:
             with suppress(StoreError):
                 await self._record()

@@ -13,6 +13,7 @@ from agent_core.thread.questions import QuestionId
 from agent_core.thread.state import ThreadState
 from gateway.consequences import Consequences, consequences, indexed
 from gateway.nearby import Nearby
+from gateway.routing import ORIGIN_ONLY, Routing
 from gateway.states import Known
 from storage.store import Store
 from storage.values import (
@@ -27,7 +28,7 @@ from storage.values import (
     ThreadRow,
 )
 
-FOLD = 1
+FOLD = 3
 """Raise it when `fold` makes another state of the same events: older snapshots no longer count."""
 
 
@@ -94,6 +95,7 @@ async def commit_outside(
     places: Sequence[str] = (),
     nearby: Nearby | None = None,
     known: Known | None = None,
+    routing: Routing = ORIGIN_ONLY,
 ) -> tuple[CommitResult, Commit]:
     """Commit what came from outside: it wakes whoever should look at the thread.
 
@@ -101,7 +103,7 @@ async def commit_outside(
     """
     nearby = nearby or Nearby()
     after = fold(events, onto=before)
-    what = consequences(events, after, now)
+    what = consequences(events, after, now, routing)
     is_for_us = what.wake_at == now and not nearby.is_at(after.id)  # who is at it hears of it
     engine = nearby.engine if is_for_us else None
     lease_ms = None if engine is None else engine.reserve()
@@ -187,11 +189,17 @@ def row_of(state: ThreadState) -> ThreadRow:
 
 
 async def commit_fork(
-    store: Store, events: list[Event], *, copied: int, now: Millis, create: NewThread
+    store: Store,
+    events: list[Event],
+    *,
+    copied: int,
+    now: Millis,
+    create: NewThread,
+    routing: Routing = ORIGIN_ONLY,
 ) -> None:
     """Commit a fork: what was copied is the original's business, only the rest is news."""
     after = fold(events)
-    what = consequences(events[copied:], after, now)
+    what = consequences(events[copied:], after, now, routing)
     theirs = _asked_in(events[:copied])
     what = structs.replace(
         what,
@@ -255,12 +263,13 @@ def work_commit(
     epoch: int,
     may_release: bool = False,
     send_lease_ms: int | None = None,
+    routing: Routing = ORIGIN_ONLY,
 ) -> Commit:
     """Write what a worker did, the last events of `after`; it counts while its lease is its own.
 
     With `may_release` the lease is given back in the same commit, if nothing is left to do.
     """
-    what = consequences(events, after, now)
+    what = consequences(events, after, now, routing)
     release = may_release and what.rests and not _is_running(after)
     return Commit(
         thread=after.id,

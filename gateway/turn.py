@@ -23,6 +23,7 @@ from channels.channel import Live
 from gateway.consequences import wake_at
 from gateway.journal import StoreJournal
 from gateway.nearby import Nearby
+from gateway.routing import ORIGIN_ONLY, Routing
 from gateway.states import Known
 from gateway.threads import keep_snapshot, read_thread
 from storage.errors import IdTaken
@@ -43,12 +44,15 @@ class Turns:
         world: World,
         nearby: Nearby,
         live: Mapping[str, Live],
+        *,
+        routing: Routing = ORIGIN_ONLY,
     ) -> None:
         self._store = store
         self._agents = agents
         self._world = world
         self._nearby = nearby
         self._live = live
+        self._routing = routing
 
     async def read(self, claim: Claim) -> Known | None:
         """Give the thread as it is: what is remembered will do, if it is of that very event."""
@@ -56,6 +60,17 @@ class Turns:
         if known is not None and known.state.seq == claim.seq:
             return known
         return await read_thread(self._store, claim.thread)
+
+    def journal(self, claim: Claim, known: Known) -> StoreJournal:
+        """Give the log of a thread that is leased to us."""
+        return StoreJournal(
+            self._store,
+            known,
+            claim.epoch,
+            self._world.now,
+            self._nearby,
+            routing=self._routing,
+        )
 
     async def bring_to_rest(self, claim: Claim, journal: StoreJournal) -> bool:
         """Do what is to be done, and let go; tell whether more had come by then."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Container
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -16,6 +16,7 @@ from channels.people import Actor
 from gateway.config import Person
 from gateway.intake import ChannelIntake
 from gateway.people import Directory
+from gateway.routing import Routing
 from storage.memory import MemoryStore
 from tests.unit.gateway.logs_of_threads import pay
 from tests.unit.gateway.workshop import Workshop, workshop
@@ -96,9 +97,11 @@ class FrontDoor:
         )
         return await self.intake.receive(order)
 
-    async def asked(self, text: str = "pay it") -> tuple[ThreadId, list[str]]:
+    async def asked(
+        self, text: str = "pay it", *, place: str = PLACE
+    ) -> tuple[ThreadId, list[str]]:
         """Begin a thread, and wait until it waits; gives its open questions."""
-        received = await self.says(text)
+        received = await self.says(text, place=place)
         thread = ThreadId(received.thread)
         view = await self.here.rested(thread)
         await self.here.released(thread)
@@ -117,11 +120,16 @@ async def front_door(
     routes: dict[str, str] | None = None,
     works: bool = True,
     store: MemoryStore | None = None,
+    channels: Container[str] = (),
 ) -> AsyncIterator[FrontDoor]:
-    """Open a gateway with one agent that pays when it may; `works` starts an engine."""
+    """Open a gateway with one agent that pays when it may; `works` starts an engine.
+
+    With `channels`, people are asked there who can't see where the thread began.
+    """
     turns: Script = script or [calls(call("pay", amount=1)), says("done")]
     agent = Agent("agent", tools=[pay, contact_human], model=ScriptedModel(turns))
-    async with workshop(store or MemoryStore(), agent) as here:
+    routing = Routing(Directory(people), channels)
+    async with workshop(store or MemoryStore(), agent, routing=routing) as here:
         if works:
             here.engine()
         yield FrontDoor(here, people, {"slack": "agent"} if routes is None else routes)

@@ -438,3 +438,29 @@ async def test_source_may_say_who_answers_and_which_agent() -> None:
     assert question.audience == ["boss"]
     assert (forbidden.effect, allowed.effect) == ("taken", "taken")
     assert (row.answer, row.answered_by) == ("go", OTTO.id)
+
+
+# --- mail -----------------------------------------------------------------------------------------
+
+
+async def test_choice_is_looked_for_in_ones_own_words() -> None:
+    """What is quoted and answered line by line is no answer by itself, but the agent sees it."""
+    async with front_door(script=asks("which?", kind="choice", options=["red", "blue"])) as door:
+        thread, _ = await door.asked()
+        await door.says("> red or blue?\nblue", words="blue")
+        answered = await door.last(thread)
+
+    assert isinstance(answered, QuestionAnswered)
+    assert answered.value == "blue"
+
+
+async def test_nobody_walks_into_a_private_conversation() -> None:
+    """Who learnt of the place has no part in the thread by that."""
+    async with front_door() as door:
+        thread, _ = await door.asked()
+        before = await door.here.log(thread)
+        stranger = Actor(id="email:eve@example.net")
+        received = await door.says("let me in", stranger, is_private=True)
+
+        assert (received.effect, received.is_stranger) == ("refused", True)
+        assert await door.here.log(thread) == before

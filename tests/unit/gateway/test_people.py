@@ -91,16 +91,35 @@ def test_who_began_it_and_admins_may_steer() -> None:
     assert not admin.may_control(slack("U2"), "slack:T1:U7")
 
 
-def test_addresses_come_in_the_order_that_a_person_prefers() -> None:
-    """Slack before mail, unless they say otherwise; everybody of a role; nobody twice."""
-    assert HOUSE.addresses(["otto"]) == ["slack:T1:U2", "email:otto@example.com"]
-    assert HOUSE.addresses(["lisa"]) == ["email:lisa@x.org", "slack:T1:U3", "slack:T2:U9"]
-    assert HOUSE.addresses(["lead", "otto"]) == ["slack:T1:U2", "email:otto@example.com"]
+def ways(house: Directory, entry: str) -> list[tuple[str, ...]]:
+    """Give how everybody is reached that an entry stands for."""
+    return [one.ways for one in house.reaches(entry)]
+
+
+def test_ways_come_in_the_order_that_a_person_prefers() -> None:
+    """Slack before mail, unless they say otherwise; everybody of a role."""
+    assert ways(HOUSE, "otto") == [("slack:T1:U2", "email:otto@example.com")]
+    assert ways(HOUSE, "lisa") == [("email:lisa@x.org", "slack:T1:U3", "slack:T2:U9")]
+    assert ways(HOUSE, "lead") == [("slack:T1:U2", "email:otto@example.com")]
+    assert HOUSE.ways_of("slack:T2:u9") == ("email:lisa@x.org", "slack:T1:U3", "slack:T2:U9")
+    assert HOUSE.ways_of("slack:T1:U7") == ()
 
 
 def test_stranger_is_reached_where_they_wrote_from() -> None:
     """An identity is an address; a made-up name and the API's own conversations are not."""
-    assert Directory().addresses(["slack:T1:U7", "legal", "web:th_1"]) == ["slack:T1:U7"]
+    found = [ways(Directory(), one) for one in ("slack:T1:U7", "legal", "web:th_1")]
+
+    assert found == [[("slack:T1:U7",)], [()], [()]]
+
+
+def test_somebody_is_one_whatever_they_are_called_by() -> None:
+    """So that nobody counts twice; a stranger is who their id says."""
+    known = {HOUSE.canonical(one) for one in ("OTTO", "slack:T1:U2", "otto@example.com")}
+
+    assert known == {"otto"}
+    assert HOUSE.canonical("slack:T1:U7") == "slack:t1:u7"
+    assert HOUSE.whois(slack("U8", email="otto@example.com")) == "otto"
+    assert HOUSE.whois(slack("U7")) == "slack:T1:U7"
 
 
 def test_person_is_shown_as_their_channel_knows_them() -> None:

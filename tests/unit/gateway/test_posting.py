@@ -3,78 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from agent_core.json_values import JsonObject
-from agent_core.loop.world import World
-from agent_core.thread.events import QuestionReminded, ThreadId
+from agent_core.thread.events import QuestionReminded
 from agent_core.thread.questions import QuestionId
-from channels.channel import GiveUp, Sent, TryLater
+from channels.channel import GiveUp, TryLater
 from channels.notebook import Notebook
 from channels.outgoing import Outgoing
 from gateway.config import Person
 from gateway.people import Directory
-from gateway.sender import Sender, SenderOptions
+from gateway.sender import Sender
 from storage.errors import StoreBusy
 from storage.memory import MemoryStore
-from storage.values import Commit, Delivery, DeliveryId, NewDelivery, QuestionRow
-from tests.unit.gateway.front_door import ANN, OTTO, PLACE, FrontDoor, front_door
+from storage.values import QuestionRow
+from tests.unit.gateway.front_door import OTTO, PLACE, front_door
+from tests.unit.gateway.office import MAILED, QUICK, YES, Office, Slow, office
 from tests.unit.gateway.workshop import stop, until
-
-YES = {"approved": True}
-QUICK = SenderOptions(poll_seconds=0.005, linger_seconds=0.001)
-
-
-class Office:
-    """A gateway whose channels are notebooks, with a sender."""
-
-    def __init__(self, door: FrontDoor, channels: tuple[Notebook, ...]) -> None:
-        """Know the door and the channels."""
-        self.door = door
-        self.channels = channels
-
-    async def deliveries(self, thread: ThreadId, wanted: int) -> list[Delivery]:
-        """Wait until so many deliveries of a thread are at their end."""
-        async with asyncio.timeout(10):
-            while True:
-                rows = await self.door.store.deliveries(thread)
-                if sum(row.status != "pending" for row in rows) >= wanted:
-                    return rows
-                await asyncio.sleep(0.002)
-
-    async def also_says(self, thread: ThreadId, kind: str, question: str) -> None:
-        """Put one more message about a question into the outbox."""
-        now = World().now()
-        more = NewDelivery(
-            id=DeliveryId(f"{thread}.{kind}.more"),
-            address=PLACE,
-            body={"kind": kind, "question": question},
-            due_at=now,
-            question=QuestionId(question),
-        )
-        await self.door.store.commit(Commit(thread=thread, deliveries=[more], now=now))
-
-
-@asynccontextmanager
-async def office(
-    *channels: Notebook,
-    people: tuple[Person, ...] = (),
-    options: SenderOptions = QUICK,
-    store: MemoryStore | None = None,
-) -> AsyncIterator[Office]:
-    """Open a gateway that sends by these channels."""
-    async with front_door(store=store) as door:
-        named = {channel.name: channel for channel in channels}
-        sender = Sender(
-            door.store, named, door.here.hints, people=Directory(people), options=options
-        )
-        task = asyncio.create_task(sender.run())
-        try:
-            yield Office(door, channels)
-        finally:
-            await stop(task)
 
 
 async def test_question_goes_out_whole() -> None:
@@ -123,78 +68,6 @@ async def test_question_that_was_answered_before_it_went_out_is_shown_settled() 
     assert asked.question is not None
     assert (asked.kind, asked.attempt, asked.question.status) == ("question.asked", 2, "answered")
     assert [row.status for row in rows] == ["settled", "sent", "sent"]
-
-
-async def test_place_that_is_gone_sends_the_question_to_the_person() -> None:
-    """The channel is archived: those who are asked get a direct message, the first is recorded."""
-    otto = Person(name="otto", slack=("T1:UOTTO",))
-    slack = Notebook(GiveUp("is_archived"), {"ts": "2"}, name="slack")
-    async with office(slack, people=(otto,)) as here:
-        thread, (question,) = await here.door.asked()
-        first, second = await here.deliveries(thread, 2)
-        await here.door.decides(question, YES)
-        await here.deliveries(thread, 4)
-
-    assert (first.status, first.error, second.address) == (
-        "failed",
-        "is_archived",
-        "slack:T1:UOTTO",
-    )
-    assert [receipt for receipt, _ in slack.settled] == [{"ts": "2"}]
-
-
-async def test_next_address_may_be_another_channel() -> None:
-    """In the order that the person prefers, one after the other; then nobody is left."""
-    otto = Person(name="otto", slack=("T1:UOTTO",), email=("otto@x.org",), prefer=("email",))
-    slack = Notebook(GiveUp("gone"), GiveUp("gone"), name="slack")
-    email = Notebook(GiveUp("bounced"), name="email")
-    async with office(slack, email, people=(otto,)) as here:
-        thread, _ = await here.door.asked()
-        rows = await here.deliveries(thread, 3)
-
-    assert [row.address for row in rows] == [PLACE, "email:otto@x.org", "slack:T1:UOTTO"]
-    assert {row.status for row in rows} == {"failed"}
-
-
-async def test_result_finds_who_began_it() -> None:
-    """Everybody hears the end, also when the channel is gone."""
-    slack = Notebook({"ts": "1"}, GiveUp("channel_not_found"), name="slack")
-    async with office(slack) as here:
-        thread, (question,) = await here.door.asked()
-        await here.deliveries(thread, 1)
-        await here.door.decides(question, YES)
-        rows = await here.deliveries(thread, 4)
-
-    assert (rows[-1].address, rows[-1].status) == (ANN.id, "sent")
-    assert slack.tried[-1].text == "done"
-
-
-async def test_trying_for_too_long_is_a_failure_too() -> None:
-    """After the last try the next address has its turn."""
-    otto = Person(name="otto", email=("otto@x.org",))
-    slack = Notebook(TryLater("down"), name="slack")
-    email = Notebook(name="email")
-    options = replace(QUICK, most_attempts=1)
-    async with office(slack, email, people=(otto,), options=options) as here:
-        thread, _ = await here.door.asked()
-        rows = await here.deliveries(thread, 2)
-
-    assert [(row.address, row.status) for row in rows] == [
-        (PLACE, "failed"),
-        ("email:otto@x.org", "sent"),
-    ]
-
-
-async def test_place_that_a_message_opened_belongs_to_the_thread() -> None:
-    """Words said under the direct message reach the thread that sent it."""
-    otto = Person(name="otto", slack=("T1:UOTTO",))
-    slack = Notebook(GiveUp("gone"), {"place": "slack:T1:D1:5.5"}, name="slack")
-    async with office(slack, people=(otto,)) as here:
-        thread, _ = await here.door.asked()
-        await here.deliveries(thread, 2)
-        received = await here.door.says("yes", OTTO, place="slack:T1:D1:5.5", is_addressed=False)
-
-    assert (received.effect, received.thread) == ("taken", thread)
 
 
 async def test_reminder_is_settled_as_well() -> None:
@@ -262,27 +135,10 @@ async def test_copy_that_can_not_be_changed_keeps_no_other_from_it() -> None:
     assert [receipt for receipt, _ in slack.settled] == [{"ts": "1"}, {"ts": "2"}]
 
 
-class Slow(Notebook):
-    """A channel whose second message is decided about while it is on its way."""
-
-    def __init__(self, *script: Exception | JsonObject, name: str) -> None:
-        """Wait for a decision."""
-        super().__init__(*script, name=name)
-        self.on_the_way = asyncio.Event()
-        self.go_on = asyncio.Event()
-
-    async def send(self, message: Outgoing) -> Sent:
-        """Take long over a direct message."""
-        if message.address == OTTO.id:
-            self.on_the_way.set()
-            await self.go_on.wait()
-        return await super().send(message)
-
-
 async def test_copy_on_its_way_elsewhere_is_settled_when_it_arrives() -> None:
     """Decided while the direct message was being posted: no buttons stay behind there."""
     otto = Person(name="otto", slack=("T1:UOTTO",))
-    slack = Slow(GiveUp("is_archived"), name="slack")
+    slack = Slow(GiveUp("is_archived"), name="slack", slow_at=OTTO.id)
     async with office(slack, people=(otto,)) as here:
         thread, (question,) = await here.door.asked()
         await slack.on_the_way.wait()
@@ -293,25 +149,20 @@ async def test_copy_on_its_way_elsewhere_is_settled_when_it_arrives() -> None:
     assert {one.address for _, one in slack.settled} == {OTTO.id}
 
 
-class Whispering(Notebook):
-    """A channel in which only one person sees what is said."""
-
-    async def send(self, message: Outgoing) -> Sent:
-        """Say so."""
-        return replace(await super().send(message), is_private=True)
+DIRECT = "slack:T1:D1:1700.1"
 
 
 async def test_question_in_private_goes_to_those_who_are_asked_too() -> None:
     """Each once, by the way that they prefer; who began it can only watch."""
     otto = Person(name="otto", slack=("T1:UOTTO",), email=("otto@x.org",), prefer=("email",))
-    slack, email = Whispering(name="slack"), Notebook(name="email")
+    slack, email = Notebook(name="slack"), Notebook(name="email")
     async with office(slack, email, people=(otto,)) as here:
-        thread, (question,) = await here.door.asked()
+        thread, (question,) = await here.door.asked(place=DIRECT)
         rows = await here.deliveries(thread, 2)
         await here.door.decides(question, YES)
-        await here.deliveries(thread, 4)
+        await here.deliveries(thread, 5)
 
-    assert [row.address for row in rows] == [PLACE, "email:otto@x.org"]
+    assert [row.address for row in rows] == [DIRECT, "email:otto@x.org"]
     assert [one.kind for one in email.tried] == ["question.asked"]
     assert (len(slack.settled), len(email.settled)) == (1, 1)
 
@@ -319,11 +170,111 @@ async def test_question_in_private_goes_to_those_who_are_asked_too() -> None:
 async def test_question_in_private_for_who_began_it_stays_there() -> None:
     """They see it, and may answer."""
     ann = Person(name="otto", slack=("T1:UANN", "T1:UOTTO"))
-    slack = Whispering(name="slack")
+    slack = Notebook(name="slack")
     async with office(slack, people=(ann,)) as here:
-        thread, (question,) = await here.door.asked()
+        thread, (question,) = await here.door.asked(place=DIRECT)
         await here.deliveries(thread, 1)
         await here.door.decides(question, YES)
         rows = await here.deliveries(thread, 3)
 
-    assert {row.address for row in rows} == {PLACE}
+    assert {row.address for row in rows} == {DIRECT}
+
+
+class Down(Notebook):
+    """A channel that sends, and then can't be reached."""
+
+    async def settle(self, receipt: JsonObject, message: Outgoing) -> None:
+        """Fail, for now."""
+        await super().settle(receipt, message)
+        raise TryLater("down")
+
+
+async def test_channel_that_is_down_keeps_no_other_copy_from_being_settled() -> None:
+    """Slack is away for a day: whoever was asked by mail hears at once who decided."""
+    otto = Person(name="otto", email=("otto@x.org",))
+    slack, email = Down(name="slack"), Notebook(name="email")
+    async with office(slack, email, people=(otto,)) as here:
+        thread, (question,) = await here.door.asked()
+        await here.deliveries(thread, 2)
+        await here.door.decides(question, YES, actor=MAILED)
+        await until(lambda: bool(slack.settled))
+        rows = await here.deliveries(thread, 3)
+
+    assert len(email.settled) == 1
+    assert {row.status for row in rows if row.address != PLACE} == {"sent", "settled"}
+
+
+async def test_place_that_never_took_the_question_keeps_nobody_uninformed() -> None:
+    """The conversation's own copy is still on its way there, and behind it the news."""
+    two = (Person(name="otto", email=("otto@x.org",)), Person(name="max", email=("max@x.org",)))
+    slack, email = Notebook(*[TryLater("down")] * 50, name="slack"), Notebook(name="email")
+    async with office(slack, email, people=two) as here:
+        _, (question,) = await here.door.asked()
+        await until(lambda: bool(email.sent))
+        await here.door.decides(question, YES, actor=MAILED)
+        await until(lambda: bool(email.settled))
+
+    ((_, settled),) = email.settled
+    assert settled.question is not None
+    assert settled.question.status == "answered"
+
+
+async def test_nobody_is_asked_elsewhere_what_is_decided_by_then() -> None:
+    """The mail had to wait; by its turn there is nothing left to ask."""
+    otto = Person(name="otto", email=("otto@x.org",))
+    slack, email = Notebook(name="slack"), Notebook(name="email")
+    async with front_door(people=(otto,), channels={"slack", "email"}) as door:
+        thread, (question,) = await door.asked()
+        await door.decides(question, YES, actor=MAILED)
+        named = {"slack": slack, "email": email}
+        people = Directory((otto,))
+        sender = Sender(door.store, named, door.here.hints, people=people, options=QUICK)
+        task = asyncio.create_task(sender.run())
+        here = Office(door, named)
+        await here.deliveries(thread, 5)
+        for address in (PLACE, "email:otto@x.org"):  # the approval is taken back
+            await here.also_says(thread, "question.settled", question, address=address, again=True)
+        rows = await here.deliveries(thread, 7)
+        await stop(task)
+
+    assert (email.tried, email.settled) == ([], [])
+    assert len(slack.settled) == 2
+    assert {row.status for row in rows if row.address == "email:otto@x.org"} == {"settled", "sent"}
+
+
+async def test_rerouted_copies_are_settled_although_the_place_is_down_or_a_channel_gone() -> None:
+    """Nobody else tells them; a channel that the operator has turned off holds up nobody."""
+    slack, email, fax = Down(name="slack"), Notebook(name="email"), Notebook(name="fax")
+    async with office(slack, email, fax) as here:
+        thread, (question,) = await here.door.asked()
+        await here.also_says(thread, "question.asked", question, address="fax:1")
+        await here.also_says(thread, "question.asked", question, address="email:a@x.org")
+        await here.deliveries(thread, 3)
+        here.turn_off("fax")
+        await here.door.decides(question, YES)
+        await until(lambda: bool(email.settled and slack.settled))
+
+    assert [one.address for _, one in email.settled] == ["email:a@x.org"]
+    assert fax.settled == []
+
+
+async def test_of_several_reminders_that_had_to_wait_the_last_is_enough() -> None:
+    """Nobody comes to work and finds ten."""
+    otto = Person(name="otto", email=("otto@x.org",), hours="Mon-Sun 00:00-24:00")
+    slack, email = Notebook(name="slack"), Notebook(name="email")
+    async with front_door(people=(otto,), channels={"slack", "email"}) as door:
+        thread, (question,) = await door.asked()
+        key = QuestionId(question)
+        for _ in range(3):
+            await door.here.gateway.decide(
+                thread, lambda _state, now: [QuestionReminded(at=now, question=key)]
+            )
+        named = {"slack": slack, "email": email}
+        people = Directory((otto,))
+        sender = Sender(door.store, named, door.here.hints, people=people, options=QUICK)
+        task = asyncio.create_task(sender.run())
+        await Office(door, named).deliveries(thread, 8)
+        await stop(task)
+
+    assert [one.kind for one in email.tried] == ["question.asked", "question.reminded"]
+    assert [one.kind for one in slack.tried].count("question.reminded") == 3
