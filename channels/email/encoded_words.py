@@ -44,7 +44,8 @@ def decoded(value: str) -> str:
 
 def one_line(value: str) -> str:
     """Decode and clean: no control character, and nothing that would be decoded again."""
-    text = _CONTROLS.sub(" ", decoded(value)).replace("=?", "").replace("?=", "")
+    # With a space in its place: out of `==??` the other way would make a new one.
+    text = _CONTROLS.sub(" ", decoded(value)).replace("=?", " ").replace("?=", " ")
     return _SPACES.sub(" ", text.encode("utf-8", "replace").decode()).strip()
 
 

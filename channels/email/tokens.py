@@ -1,8 +1,8 @@
 """Signed tokens in addresses: `agent+TOKEN@example.com` names a question, a thread or a delivery.
 
 Mail servers change the case of letters and cut a local part at 64 characters (RFC 5321, 4.5.3.1.1),
-so a token is base32, and short: an id of our own making is packed into its bytes. The signature is
-80 bits of HMAC-SHA256; whoever guesses at it has to send mail for each guess.
+so a token is base32, and short: an id of our own making is packed into its bytes, see `packing`.
+The signature is 80 bits of HMAC-SHA256; whoever guesses at it has to send mail for each guess.
 """
 
 from __future__ import annotations
@@ -12,29 +12,27 @@ import binascii
 import hashlib
 import hmac
 import re
+from collections.abc import Iterable
+from contextlib import suppress
 from typing import Final
 
-from agent_core.errors import ParleyError
 from channels.email.mail import Address, Purpose, Token
+from channels.email.packing import TokenTooLong, packed, unpacked
 
 _DOMAIN: Final = b"parley email token 1\x00"
 _ID_DOMAIN: Final = b"parley email message id 1\x00"
 _MAC_BYTES: Final = 10
-_LONGEST_PACKED: Final = 14
-_SHAPE: Final = re.compile(r"[a-z2-7]{19,40}")
-_OURS: Final = re.compile(r"(q|th)_([0-9a-f]{20})(?:\.([1-9]\d{0,8}))?")
-_PURPOSES: Final[dict[Purpose, int]] = {"reply": 1, "bounce": 2}
-_TAGS: Final = {"": 0, "q": 1, "th": 2}
+_SHAPE: Final = re.compile(r"[a-z2-7]{19,56}")
+_LONGEST_LOCAL: Final = 64
+_REROUTED: Final = ">"
+_SAFE_REROUTED: Final = "~"
+"""The ids of some deliveries end in an angle, which would end a Message-ID."""
 _MESSAGE_ID: Final = re.compile(r"<?([^\s<>@]{1,200})\.([a-z2-7]{16})@[^\s<>@]{1,255}>?")
-
-
-class TokenTooLong(ParleyError):
-    """An id was chosen that does not fit into an address; name its thread or delivery instead."""
 
 
 def sign_token(reference: str, purpose: Purpose, secret: bytes) -> str:
     """Make the token that names something."""
-    body = _packed(reference, purpose)
+    body = packed(reference, purpose)
     return _text(body + _mac(_DOMAIN + body, secret))
 
 
@@ -50,7 +48,8 @@ def verify_token(text: str, secret: bytes) -> Token | None:
     body, given = data[:-_MAC_BYTES], data[-_MAC_BYTES:]
     if not hmac.compare_digest(given, _mac(_DOMAIN + body, secret)) or _text(data) != lower:
         return None
-    return _unpacked(body, lower)
+    found = unpacked(body)
+    return Token(purpose=found[0], reference=found[1], text=lower) if found else None
 
 
 # --- addresses ------------------------------------------------------------------------------------
@@ -62,12 +61,29 @@ def tagged(address: str, token: str) -> str:
     return f"{local}+{token}@{domain}"
 
 
+def signed_address(address: str, references: Iterable[str], purpose: Purpose, secret: bytes) -> str:
+    """Put into an address of ours the first of some references that fits there, or none.
+
+    Callers choose ids of questions as they like; one that is too long is named by its thread. A
+    reply to an address without a token is still found by its References.
+    """
+    for reference in references:
+        with suppress(TokenTooLong):
+            made = tagged(address, sign_token(reference, purpose, secret))
+            if len(made.rpartition("@")[0]) <= _LONGEST_LOCAL:
+                return made
+    return address
+
+
 def tag_of(address: Address, ours: str) -> str:
     """Give the tag of an address, in lower case, if it is ours; of any, where ours is not known."""
-    local, _, domain = address.email.lower().rpartition("@")
-    base, _, tag = local.partition("+")
-    own_local, _, own_domain = ours.lower().rpartition("@")
-    return tag if not ours or (base, domain) == (own_local.partition("+")[0], own_domain) else ""
+    tag = address.email.lower().rpartition("@")[0].partition("+")[2]
+    return tag if not ours or is_ours(address.email, ours) else ""
+
+
+def is_ours(email: str, ours: str) -> bool:
+    """Tell whether an address is our own, with any tag or none."""
+    return bool(ours) and _untagged(email) == _untagged(ours)
 
 
 # --- message ids ----------------------------------------------------------------------------------
@@ -75,7 +91,8 @@ def tag_of(address: Address, ours: str) -> str:
 
 def mint_message_id(delivery: str, domain: str, secret: bytes) -> str:
     """Make the Message-ID of a delivery: the same for each try, and only ours to make."""
-    return f"<{delivery}.{_text(_mac(_ID_DOMAIN + delivery.lower().encode(), secret))}@{domain}>"
+    left = delivery.lower().replace(_REROUTED, _SAFE_REROUTED)
+    return f"<{left}.{_text(_mac(_ID_DOMAIN + left.encode(), secret))}@{domain}>"
 
 
 def delivery_of(message_id: str, secret: bytes) -> str:
@@ -84,36 +101,17 @@ def delivery_of(message_id: str, secret: bytes) -> str:
     if not found or not secret:
         return ""
     wanted = _text(_mac(_ID_DOMAIN + found[1].encode(), secret))
-    return found[1] if hmac.compare_digest(wanted.encode(), found[2].encode()) else ""
+    if not hmac.compare_digest(wanted.encode(), found[2].encode()):
+        return ""
+    return found[1].replace(_SAFE_REROUTED, _REROUTED)
 
 
-# --- bytes ----------------------------------------------------------------------------------------
+# --- pieces ---------------------------------------------------------------------------------------
 
 
-def _packed(reference: str, purpose: Purpose) -> bytes:
-    """Put purpose and reference into at most 15 bytes."""
-    if found := _OURS.fullmatch(reference):
-        number = int(found[3] or 0)
-        rest = bytes.fromhex(found[2]) + number.to_bytes((number.bit_length() + 7) // 8, "big")
-        return bytes([_PURPOSES[purpose] << 4 | _TAGS[found[1]]]) + rest
-    plain = reference.encode()
-    if not plain or len(plain) > _LONGEST_PACKED:
-        raise TokenTooLong(
-            f"{reference!r} does not fit into an address: {_LONGEST_PACKED} bytes do"
-        )
-    return bytes([_PURPOSES[purpose] << 4 | _TAGS[""]]) + plain
-
-
-def _unpacked(body: bytes, text: str) -> Token | None:
-    purpose = next((name for name, number in _PURPOSES.items() if number == body[0] >> 4), None)
-    prefix = next((name for name, number in _TAGS.items() if number == body[0] & 15), None)
-    if purpose is None or prefix is None:
-        return None
-    if not prefix:
-        return Token(purpose=purpose, reference=body[1:].decode("utf-8", "replace"), text=text)
-    number = int.from_bytes(body[11:], "big")
-    reference = f"{prefix}_{body[1:11].hex()}" + (f".{number}" if number else "")
-    return Token(purpose=purpose, reference=reference, text=text)
+def _untagged(email: str) -> tuple[str, str]:
+    local, _, domain = email.lower().rpartition("@")
+    return local.partition("+")[0], domain
 
 
 def _mac(data: bytes, secret: bytes) -> bytes:
