@@ -44,6 +44,9 @@ def judge(headers: Headers, domain: str, authserv_id: str) -> Authentication:
         return Authentication(
             reason="its DKIM signature covers only a part of it (l=)", by=authserv_id
         )
+    # DMARC is the domain's own rule: where it is broken, no signature of a subdomain mends it.
+    if any(one.method == "dmarc" and one.value == "fail" for one in results):
+        return Authentication(failed=True, reason=_why_not(results), by=authserv_id)
     for result in results:
         if (vouching := _vouching(result, domain)) and result.value == "pass":
             method: Method = "dmarc" if result.method == "dmarc" else "dkim"

@@ -12,7 +12,14 @@ from channels.email.headers import Headers
 from channels.email.parameters import parse_parameters
 
 _PRECEDENCES: Final = frozenset({"bulk", "junk", "list", "auto_reply", "auto-reply"})
-_LISTS: Final = ("list-id", "list-post", "x-mailing-list", "x-mailman-version", "mailing-list")
+_LISTS: Final = (
+    "list-id",
+    "list-post",
+    "list-unsubscribe",  # all that many newsletters have
+    "x-mailing-list",
+    "x-mailman-version",
+    "mailing-list",
+)
 _REPLIERS: Final = (
     "x-autoreply",
     "x-auto-reply",

@@ -7,6 +7,8 @@ from typing import Final
 
 from channels.email.mail import Limits
 
+_BLANK_LINE: Final = re.compile(rb"\r?\n\r?\n")
+_BARE_CR: Final = re.compile(rb"\r(?!\n)")
 _HEADERS_END: Final = re.compile(rb"\r?\n\r?\n|\r\r")
 
 
@@ -15,6 +17,12 @@ def header_end(raw: bytes, most: int) -> int:
     if found := _HEADERS_END.search(raw, 0, most + 4):
         return found.start()
     return len(raw) if len(raw) <= most else -1
+
+
+def has_odd_ends(raw: bytes, most: int) -> bool:
+    """Tell whether lines of the headers end as no program agrees on: a bare CR is none to many."""
+    found = _BLANK_LINE.search(raw, 0, most + 4)
+    return _BARE_CR.search(raw, 0, found.start() if found else most) is not None
 
 
 def refusal(raw: bytes, limits: Limits) -> str | None:

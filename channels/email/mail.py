@@ -25,6 +25,9 @@ class Envelope(_Value, frozen=True):
 
     sender: str | None = None
     recipients: tuple[str, ...] = ()
+    is_direct: bool = False
+    """No server whose word is taken has looked at it: it came to our own door from the internet, or
+    through a provider who passes on what the sender wrote."""
 
 
 class Address(_Value, frozen=True):
@@ -43,6 +46,8 @@ class Authentication(_Value, frozen=True):
     """Whether the From is who it says it is, and who says so."""
 
     passed: bool = False
+    failed: bool = False
+    """Our own server says that it is forged: not the same as having no proof."""
     method: Method | None = None
     domain: str = ""
     """The domain that vouches: aligned with that of the From."""

@@ -22,6 +22,7 @@ import asyncpg
 
 from storage.postgres import PostgresStore
 from tests.doubles.postgres_server import PostgresServer
+from tests.doubles.seals import seal
 
 Prepare: TypeAlias = Callable[[str], Awaitable[None]]
 """Makes the tables in the empty database of this URL, once for all tests that ask for the same."""
@@ -117,10 +118,14 @@ class PostgresPlace:
 
     def store(self) -> PostgresStore:
         """Give a store on it, not opened yet."""
-        return PostgresStore(self.url)
+        return PostgresStore(self.url, seal=seal)
 
     def another(self) -> PostgresStore:
         """Give one more, as another process would have it."""
+        return PostgresStore(self.url, seal=seal)
+
+    def keyless(self) -> PostgresStore:
+        """Give one of somebody who has not got the key."""
         return PostgresStore(self.url)
 
 

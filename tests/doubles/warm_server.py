@@ -14,7 +14,10 @@ import sys
 
 from gateway.cli import main as parley
 
-LATE = ("gateway.cli.doing.serving", "gateway.server", "storage.sqlite", "storage.postgres")
+LATE = (
+    *("gateway.cli.doing.serving", "gateway.server", "storage.sqlite", "storage.postgres"),
+    *("channels.email.channel", "channels.email.listener", "channels.email.mailbox"),
+)
 """What `serve` imports when it is called."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 
 import dkim
+import msgspec
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
@@ -69,6 +70,28 @@ def test_word_of_our_own_server_is_taken(results: str) -> None:
 def test_nobody_elses_word_is_taken(results: str) -> None:
     """Other servers, other domains, other results, and words hidden in comments."""
     assert not judged(*filter(None, [results])).passed
+
+
+@pytest.mark.parametrize(
+    "results",
+    [
+        "dkim=pass header.d=news.example.org; dmarc=fail header.from=example.org",
+        "dmarc=pass header.from=example.org; dmarc=fail header.from=example.org",
+        # A writer's own words, from the envelope, that end the server's comment.
+        'spf=pass (of "); dmarc=pass header.from=example.org ("@x); dmarc=fail header.from=x.org',
+    ],
+)
+def test_failed_dmarc_is_forged_whatever_else_is_said(results: str) -> None:
+    """The domain says who may write in its name; and our own check must not make it milder."""
+    both = msgspec.structs.replace(OPTIONS, verify_dkim=True)
+    raw = letter(f"{MX}; {results}")
+
+    found = [
+        judged(f"{MX}; {results}"),
+        read_mail(raw, None, both, lookup=lambda _name: None).authentication,
+    ]
+
+    assert [(one.passed, one.failed) for one in found] == [(False, True)] * 2
 
 
 def test_only_the_topmost_of_our_results_counts() -> None:
@@ -191,3 +214,20 @@ def test_signatures_are_checked_only_if_the_operator_says_so() -> None:
     found = read_mail(signed(letter()), None, OPTIONS, lookup=records).authentication
 
     assert not found.passed
+
+
+@pytest.mark.parametrize("gap", [b"\r\r", b"\rX-C: d"])
+def test_headers_that_programs_split_differently_prove_nothing(gap: bytes) -> None:
+    """Eve of the same domain has her own mail signed, and puts another From before the gap."""
+    body = "--b\n\nyes\n--b--\n"
+    hers = signed(letter("Subject: hi", sender="From: eve@example.org", body=body))
+    top = b"From: ada@example.org\r\nContent-Type: multipart/mixed; boundary=b\r\n"
+    signature, _, rest = hers.partition(b"Subject:")
+    raw = top + signature + b"X-A: b" + gap + b"\r\nSubject:" + rest
+
+    mail = read_mail(raw, None, CHECKING, lookup=records)
+
+    assert checked(hers).passed
+    assert not mail.authentication.passed
+    by_server = f"{MX}; dmarc=pass header.from=example.org\r\n".encode() + raw
+    assert not read_mail(by_server, None, OPTIONS).authentication.passed

@@ -34,6 +34,7 @@ def read(mail: bytes, envelope: Envelope | None = None) -> ReadMail:
         "Precedence: bulk",
         "Precedence: Auto_Reply",
         "List-Id: <desk.example.org>",
+        "List-Unsubscribe: <https://news.example.org/u/1>",
         "X-Autoreply: yes",
         "X-Autorespond: out",
         "Subject: Automatic reply: Refund",
