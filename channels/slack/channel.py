@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 
 from agent_core.json_values import JsonObject
-from channels.channel import Capabilities, Sent
+from channels.channel import Capabilities, ChannelError, Sent
 from channels.channel import Live as LiveProtocol
+from channels.errands import Errands
 from channels.intake import Gatehouse
 from channels.outgoing import Outgoing
 from channels.slack.addresses import NAME
 from channels.slack.answers import Answers
 from channels.slack.app import new_app
-from channels.slack.clients import Clients, SingleWorkspace
+from channels.slack.clients import UNREACHABLE, Clients, SingleWorkspace
 from channels.slack.connections import Connections
-from channels.slack.errands import Errands
 from channels.slack.examination import examine
 from channels.slack.files import Files
 from channels.slack.forms import Forms
@@ -32,6 +33,8 @@ from channels.slack.socket_mode import SocketMode
 from channels.slack.telling import Teller
 from channels.slack.workspaces import InstalledWorkspaces
 from channels.web_routes import WebHandler
+
+_log = logging.getLogger("parley.slack")
 
 
 class SlackChannel:
@@ -54,7 +57,7 @@ class SlackChannel:
         self._door = (
             HttpDoor(Signatures(options.signing_secret)) if options.signing_secret else None
         )
-        self._errands = Errands()
+        self._errands = Errands(_log, (*UNREACHABLE, ChannelError))
         self._socket: SocketMode | None = None
         pace = Pace()
         self._shows = Live(self._clients, pace=pace)

@@ -16,10 +16,11 @@ import aiohttp
 from slack_sdk.web.async_client import AsyncWebClient
 
 from agent_core.thread.events import Attachment
+from channels.file_texts import decoded
 from channels.slack.clients import UNREACHABLE
 from channels.slack.connections import Connections
 from channels.slack.parsing.fields import part
-from channels.slack.parsing.file_texts import decoded, is_text
+from channels.slack.parsing.file_texts import is_text
 from channels.slack.parsing.meanings import SharedFile
 from channels.slack.parsing.shared_files import shared_file
 

@@ -10,7 +10,7 @@ import asyncio
 import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 from weakref import WeakValueDictionary
 
@@ -61,7 +61,8 @@ class People:
         if entry is None or entry.until <= self._now():
             entry = await self._look_up(key)
         if who not in entry.actors:
-            entry.actors[who] = described(who, entry.user) if entry.user else who.actor()
+            known = described(who, entry.user) if entry.user else who.actor()
+            entry.actors[who] = replace(known, how="slack")
         return entry.actors[who]
 
     def names(self, team: str) -> Mapping[str, str]:

@@ -13,11 +13,11 @@ from typing import assert_never
 
 from agent_core.errors import ParleyError
 from channels.channel import GiveUp
+from channels.errands import Errands
 from channels.inbound import Inbound, Message
 from channels.intake import Intake
 from channels.slack.answers import Answers
 from channels.slack.clients import Clients
-from channels.slack.errands import Errands
 from channels.slack.files import Files
 from channels.slack.homes import Homes
 from channels.slack.parsing.events import parse_loss

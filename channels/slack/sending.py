@@ -20,6 +20,7 @@ from channels.slack.clients import Clients
 from channels.slack.failures import GONE, OurMistake, Refused
 from channels.slack.finding import find_parts, metadata
 from channels.slack.live import Live
+from channels.slack.members import Members
 from channels.slack.pacing import Pace
 from channels.slack.render.message import Piece, card_piece, render
 from channels.slack.streams import Completion, Streamed, complete, leave
@@ -51,6 +52,7 @@ class Sending:
         self._clients = clients
         self._secret = secret
         self._live = live
+        self._members = Members()
         self._pace = pace or Pace()
 
     async def send(self, message: Outgoing) -> Sent:
@@ -64,6 +66,8 @@ class Sending:
         )
         async with self._pace.in_order(f"{team}:{channel}:{root}"):
             posted = await self._post_all(errand)
+        asked = message.asked
+        unseen_by = await self._members.absent(errand.line, asked) if asked else ()
         receipt = {
             "team": team,
             "channel": channel,
@@ -75,7 +79,7 @@ class Sending:
         return Sent(
             receipt=receipt,
             place="" if root else conversation(team, channel, posted[-1]),
-            is_private=channel.startswith("D"),
+            unseen_by=unseen_by,
         )
 
     async def settle(self, receipt: JsonObject, message: Outgoing) -> None:

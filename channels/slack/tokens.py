@@ -34,7 +34,8 @@ class Action:
 
     question: str
     name: str
-    """`approve`, `deny`, `deny-reason`, `edit`, `show`, `answer`, `fill`, `pick`, `choose-3`."""
+    """`approve`, `deny`, `deny-reason`, `edit`, `show`, `answer`, `fill`, `pick`,
+    `choose-3`, `agree-1`."""
     digest: str
     """Of the card that was clicked: compare it with `card_digest` of the question as it is now."""
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from agent_core.json_values import Json
 from channels.outgoing import QuestionCard
+from channels.slack.render.votes import AGREE, agreed
 from channels.slack.tokens import card_digest
 
 UNKNOWN: Final = "This question is not here any more. Nothing has changed."
@@ -29,6 +30,9 @@ def decided(name: str, card: QuestionCard) -> Json:
             return {"approved": True}
         case "deny":
             return {"approved": False}
+        case _ if name.startswith(AGREE):
+            arguments = agreed(name, card)
+            return None if arguments is None else {"approved": True, "arguments": arguments}
         case _ if name.startswith(_CHOSEN):
             return _option(name.removeprefix(_CHOSEN), card)
         case _:

@@ -9,6 +9,7 @@ from agent_core.json_values import compact
 from channels.outgoing import QuestionCard
 from channels.slack.render import limits
 from channels.slack.render.limits import Block, plain
+from channels.slack.render.votes import AGREE, proposal
 from channels.slack.tokens import sign_action
 
 ACTION_PREFIX: Final = "parley:"
@@ -45,6 +46,9 @@ def _approval(card: QuestionCard, secret: bytes, *, is_folded: bool) -> list[Blo
     ]
     if card.tool and card.arguments:
         row.append(_button(card, secret, "edit", "Approve with edits…"))
+    newest = proposal(card)
+    if newest is not None:
+        row.append(_button(card, secret, f"{AGREE}{newest[0]}", "Approve as edited"))
     if is_folded:
         row.append(_button(card, secret, "show", "Show all"))
     return row

@@ -6,13 +6,14 @@ from typing import Final, assert_never
 
 from agent_core.json_values import JsonObject
 from channels.outgoing import QuestionCard
-from channels.slack.render.arguments import difference, folded, spelled
 from channels.slack.render.brief import brief
 from channels.slack.render.buttons import buttons
 from channels.slack.render.escaping import code_block, code_span, mrkdwn
 from channels.slack.render.limits import SECTION, Block
 from channels.slack.render.pieces import first_piece
+from channels.slack.render.votes import ballot
 from channels.slack.render.who import moment, people, person
+from channels.spelling import difference, folded, spelled
 
 PROMPT: Final = 6_000
 """A longer prompt stands in messages of its own before the card."""
@@ -42,6 +43,7 @@ def open_card(
         *_question(card, is_brief=is_brief),
         *shown,
         *_descriptions(card),
+        *ballot(card, team),
         *_advice(card),
         *buttons(card, secret, is_folded=is_folded),
         *footer(card),
@@ -55,6 +57,7 @@ def settled_card(card: QuestionCard, *, team: str) -> list[Block]:
         *([] if _edits(card) else _proposal(card)[0]),
         section(_verdict(card, team)),
         *_evidence(card),
+        *ballot(card, team),
     ]
 
 
@@ -65,6 +68,7 @@ def compact_card(card: QuestionCard, *, team: str, secret: bytes) -> list[Block]
     return [
         section(f"{_heading(card, team, '')}\n{prompt}"),
         *shown,
+        *ballot(card, team),
         *buttons(card, secret, is_folded=is_folded),
         *footer(card),
     ]
@@ -157,7 +161,10 @@ def _verdict(card: QuestionCard, team: str) -> str:
         case "answered":
             return f"{_decision(card)}{by}{when}"
         case "expired":
-            return f":hourglass: *Expired*{when}. Nobody decided: this is not a denial."
+            meaning = "that counts as a no" if card.expiry_denies else "this is not a denial"
+            return f":hourglass: *Expired*{when}. Nobody decided: {meaning}."
+        case "withdrawn" if card.taken_back:
+            return f":leftwards_arrow_with_hook: *Approval taken back*{by}{when}. It is asked anew."
         case "withdrawn":
             return f":wastebasket: *Withdrawn*{by}{when}. It needs no answer any more."
         case never:

@@ -9,8 +9,8 @@ from typing import Any, Final
 from agent_core.errors import WrongShape
 from agent_core.json_values import Json, JsonObject, canonical
 from agent_core.thread.forms import check_form
+from channels.form_fields import Field
 from channels.outgoing import QuestionCard
-from channels.slack.render.fields import Field
 from channels.slack.render.inputs import Missing, Mistake, block_id, can_show, read_input
 from channels.slack.render.limits import cut
 from channels.slack.render.modals import PICK, WORDS, edit_fields, form_fields

@@ -11,8 +11,8 @@ from typing import Any, Final, assert_never
 import msgspec
 
 from agent_core.json_values import Json, compact
+from channels.form_fields import NUMBER, Field
 from channels.slack.render import limits
-from channels.slack.render.fields import NUMBER, Field
 from channels.slack.render.limits import Block, clean, plain
 
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from typing import Final, assert_never
 
 from channels.outgoing import Outgoing, QuestionCard
-from channels.slack.render.arguments import folded
 from channels.slack.render.cards import PROMPT, open_card, section, settled_card
 from channels.slack.render.escaping import code_block, mrkdwn
 from channels.slack.render.limits import NOTIFICATION, PLAIN, SECTION, Block, clean
 from channels.slack.render.pieces import pieces
+from channels.spelling import folded
 
 _MOST_OF_AN_ERROR: Final = 600
+_MOST_OF_A_NOTICE: Final = 2000
 _TRACEBACK: Final = "Traceback (most recent call last)"
 
 
@@ -35,7 +36,7 @@ def render(message: Outgoing, *, team: str, secret: bytes) -> list[Piece]:
     """Give a message the form that it has in this workspace."""
     card = message.question
     match message.kind:
-        case "question.asked" | "question.settled":
+        case "question.asked" | "question.voted" | "question.settled":
             return _asked(message, card, team, secret, "")
         case "question.reminded":
             return _asked(message, card, team, secret, "Reminder: this still waits")
@@ -47,6 +48,11 @@ def render(message: Outgoing, *, team: str, secret: bytes) -> list[Piece]:
             return [_failed(message.text)]
         case "thread.cancelled":
             return [_cancelled(message.text)]
+        case "notice":
+            is_said = bool(clean(message.text).strip())
+            notice = message.text if is_said else "Something needs your attention."
+            shown = mrkdwn(notice, _MOST_OF_A_NOTICE)
+            return [_notice(f":rotating_light: {shown}", notice)]
         case never:
             assert_never(never)
 

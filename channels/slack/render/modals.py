@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Any, Final
 
 from agent_core.json_values import JsonObject
+from channels.form_fields import Field, argument_fields, schema_fields
 from channels.outgoing import QuestionCard
 from channels.slack.render import limits
-from channels.slack.render.arguments import spelled, visible
 from channels.slack.render.brief import brief
 from channels.slack.render.buttons import ACTION_PREFIX
 from channels.slack.render.cards import section
 from channels.slack.render.escaping import code_block, mrkdwn
-from channels.slack.render.fields import Field, argument_fields, schema_fields
 from channels.slack.render.inputs import can_show, input_block
 from channels.slack.render.limits import Block, plain
 from channels.slack.render.pieces import whole_lines
 from channels.slack.tokens import card_digest, sign_metadata
+from channels.spelling import spelled, visible
 
 WORDS: Final = "words"
 """The block of an input that takes words: an answer, a reason, a wish."""

@@ -334,3 +334,46 @@ async def test_two_hundred_mentions_at_once_are_each_taken_in_time(
     print(f"the slowest of {len(events)} was acked after {slowest:.2f} s")  # noqa: T201
     assert threads == 200
     assert {len(one.attempts) for one in events} == {1}, "none had to be sent again"
+
+
+async def test_two_of_the_leads_must_approve_the_same(tmp_path: Path) -> None:
+    """Not whoever asked; an edit is shown as a difference, and agreed to by a button of its own."""
+    async with workplace(tmp_path / "parley", "http") as here:
+        await here.start()
+        root = await here.mention("pay a bonus")
+        card = await here.reply(root)
+        await here.team.clicks("UANN", card, "parley:approve")
+        (refused,) = await here.until(lambda: here.team.ephemerals("C1", "UANN") or None)
+        await here.team.clicks("UEVE", card, "parley:approve")
+        once = await here.settled(card, "<@UEVE> :white_check_mark: approved")
+        await here.team.clicks("UOTTO", once, "parley:edit")
+        view = await here.until(lambda: here.team.open_view("UOTTO"))
+        assert view is not None
+        amount = next(one for one in view.blocks if one["type"] == "input")
+        element = amount["element"]["action_id"]
+        await here.team.submits("UOTTO", {amount["block_id"]: {element: "300"}})
+        edited = await here.settled(card, "+ amount: 300")
+        offered = buttons(edited)  # now: it changes with the card
+        await here.restart()
+        await here.team.clicks("UEVE", edited, "parley:agree-1")
+        settled = await here.settled(card, "Approved with edits")
+        result = await here.reply(root, 2)
+
+    assert "somebody else must approve it" in refused.text
+    assert {"parley:approve", "parley:deny", "parley:agree-1"} <= offered
+    assert buttons(settled) == set()
+    assert "Paid 300 EUR." in result.text
+    assert here.ledger == ["bonus 300"]
+
+
+async def test_never_mind_withdraws_the_question(tmp_path: Path) -> None:
+    """Said in the thread by whoever asked; the card says so, and nothing is paid."""
+    async with workplace(tmp_path / "parley", "http") as here:
+        await here.start()
+        root = await here.mention("pay a bonus")
+        card = await here.reply(root)
+        await here.team.says("UANN", "C1", "Never mind!", thread_ts=root.ts)
+        settled = await here.settled(card, "Withdrawn")
+        await here.reply(root, 2)
+
+    assert (buttons(settled), here.ledger) == (set(), [])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +33,12 @@ async def refund(ctx: ToolContext, order: str, amount: float) -> str:
     write(f"{order} {amount} {ctx.idempotency_key}")
     return f"Refunded {amount:.2f} EUR for {order}."
 
+@tool(approval=True, approvers=["lead"], quorum=2, not_requester=True)
+async def bonus(ctx: ToolContext, amount: int) -> str:
+    """Pay a bonus."""
+    write(f"bonus {amount} {ctx.idempotency_key}")
+    return f"Paid {amount} EUR."
+
 def decide(request):
     text = str(request.messages)
     if not any("tool_calls" in message for message in request.messages):
@@ -53,6 +59,8 @@ def decide(request):
             return calls(
                 call("contact_human", question="Which?", kind="choice", options=["red", "blue"])
             )
+        if "bonus" in text:
+            return calls(call("bonus", amount=500))
         if "order" in text:
             order = re.findall(r"order (\\d+)", text)[-1]
             return calls(call("refund", order=order, amount=59.9))
@@ -60,14 +68,24 @@ def decide(request):
     last = request.messages[-1]
     return says(f"Done. {last['content']}")
 
-desk = Agent("desk", tools=[refund, contact_human], model=ScriptedModel(decide))
+desk = Agent("desk", tools=[refund, bonus, contact_human], model=ScriptedModel(decide))
 '''
 
 PARLEY_TOML = """
 [[people]]
 name = "otto"
 slack = "T1:UOTTO"
-roles = ["approver"]
+roles = ["approver", "lead"]
+
+[[people]]
+name = "ann"
+slack = "T1:UANN"
+roles = ["lead"]
+
+[[people]]
+name = "eve"
+slack = "T1:UEVE"
+roles = ["lead"]
 """
 
 
@@ -139,8 +157,10 @@ def buttons(message: Message) -> set[str]:
 
 
 @asynccontextmanager
-async def workplace(folder: Path, way: Way) -> AsyncIterator[Workplace]:
-    """Furnish Slack, and set the server up; nothing runs yet."""
+async def workplace(
+    folder: Path, way: Way, *, more: Mapping[str, str] | None = None
+) -> AsyncIterator[Workplace]:
+    """Furnish Slack, and set the server up, with more settings; nothing runs yet."""
     async with SlackDouble(signing_secret="shhh", app_token="xapp-1") as slack:
         team = slack.workspace("T1", name="Acme", bot_token="xoxb-1")
         for user in ("UANN", "UOTTO", "UEVE"):
@@ -156,6 +176,7 @@ async def workplace(folder: Path, way: Way) -> AsyncIterator[Workplace]:
                 if way == "socket"
                 else {"SLACK_SIGNING_SECRET": "shhh"}
             ),
+            **(more or {}),
         }
         async with killable_server(folder, agents=AGENTS, settings=settings) as server:
             (folder / "parley.toml").write_text(PARLEY_TOML)

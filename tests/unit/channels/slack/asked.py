@@ -6,7 +6,7 @@ from typing import Literal
 
 from hypothesis import strategies as st
 
-from channels.outgoing import Choice, QuestionCard
+from channels.outgoing import Choice, QuestionCard, Vote
 
 NAUGHTY = (
     "",
@@ -93,6 +93,13 @@ def cards(draw: st.DrawFn) -> QuestionCard:
     answers = st.one_of(st.just({"approved": approved}), objects, texts).map(
         lambda answer: {"approved": True, "arguments": answer} if approved else answer
     )
+    vote = st.builds(
+        Vote,
+        by=st.sampled_from(["slack:T1:U2", "slack:T9:U2", "<!channel>"]) | names,
+        approved=st.booleans(),
+        comment=texts,
+        arguments=st.none() | objects,
+    )
     option = st.builds(Choice, name=names, description=texts)
     many = st.integers(26, 250).map(
         lambda count: [Choice(name=f"{at}" * 80) for at in range(count)]
@@ -115,6 +122,11 @@ def cards(draw: st.DrawFn) -> QuestionCard:
         answer=draw(answers),
         answered_by=draw(st.sampled_from(["slack:T1:U2", "otto", "<!channel>", ""])),
         comment=draw(texts),
+        quorum=draw(st.integers(1, 3)),
+        not_requester=draw(st.booleans()),
+        votes=draw(st.lists(vote, max_size=30)) if kind == "approval" else [],
+        expiry_denies=draw(st.booleans()),
+        taken_back=draw(st.booleans()),
         settled_at=draw(st.none() | moments),
         expires_at=draw(st.none() | moments),
     )

@@ -16,8 +16,8 @@ from channels.slack.channel import SlackChannel
 from channels.slack.double import AppDidNotAnswer, SlackDouble, Workspace
 from tests.unit.channels.slack.premises import approval, choice, show
 
-ANN = Actor(id="slack:T1:U1", name="ann", email="ann@example.com")
-BOB = Actor(id="slack:T1:U2", name="bob")
+ANN = Actor(id="slack:T1:U1", name="ann", email="ann@example.com", how="slack")
+BOB = Actor(id="slack:T1:U2", name="bob", how="slack")
 
 
 @pytest.mark.parametrize(("button", "approved"), [("approve", True), ("deny", False)])
@@ -148,7 +148,7 @@ async def test_a_person_from_elsewhere_clicks_as_one(
     await team.clicks("U9", card, "parley:approve")
 
     [decision] = recording.intake.taken
-    assert decision.actor == Actor(id="slack:T9:U9", name="eve", is_external=True)
+    assert decision.actor == Actor(id="slack:T9:U9", name="eve", is_external=True, how="slack")
     assert decision.place == f"slack:T1:C3:{card.ts}"
 
 

@@ -14,7 +14,7 @@ from channels.slack.channel import SlackChannel
 from channels.slack.double import SlackDouble, Workspace
 from tests.unit.channels.slack.premises import approval
 
-ANN = Actor(id="slack:T1:U1", name="ann", email="ann@example.com")
+ANN = Actor(id="slack:T1:U1", name="ann", email="ann@example.com", how="slack")
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from channels.slack.channel import SlackChannel
 from channels.slack.double import SlackDouble, Workspace
 from tests.unit.channels.slack.premises import on_duty
 
-ANN = Actor(id="slack:T1:U1", name="ann", email="ann@example.com")
+ANN = Actor(id="slack:T1:U1", name="ann", email="ann@example.com", how="slack")
 
 
 @pytest.mark.parametrize("first", ["message", "app_mention", "together"])
@@ -149,7 +149,7 @@ async def test_people_of_another_organisation_are_external_and_named_by_it(
 
     [message] = recording.intake.taken
     assert message.place == f"slack:T1:C3:{said.ts}"
-    assert message.actor == Actor(id="slack:T9:U9", name="eve", is_external=True)
+    assert message.actor == Actor(id="slack:T9:U9", name="eve", is_external=True, how="slack")
 
 
 async def test_nothing_is_acknowledged_before_it_is_taken(

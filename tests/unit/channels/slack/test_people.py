@@ -51,7 +51,7 @@ async def test_somebody_is_asked_for_once_an_hour(
     directory = people(connections, clock)
     found = await asyncio.gather(*(directory.actor(ANN) for _ in range(100)))
 
-    assert set(found) == {Actor(id="slack:T1:U1", name="ann", email="ann@example.com")}
+    assert set(found) == {Actor(id="slack:T1:U1", name="ann", email="ann@example.com", how="slack")}
     assert len(slack.calls("users.info")) == 1
     clock.time = 3_599
     await directory.actor(ANN)
@@ -71,7 +71,7 @@ async def test_without_the_scope_the_payloads_word_counts_and_nobody_asks_at_eac
     who = Who(workspace="T1", user="U1", team="T1", name="as told")
 
     for _ in range(3):
-        assert await directory.actor(who) == Actor(id="slack:T1:U1", name="as told")
+        assert await directory.actor(who) == Actor(id="slack:T1:U1", name="as told", how="slack")
     assert len(slack.calls("users.info")) == 1
     clock.time = 61
     await directory.actor(who)
@@ -87,7 +87,7 @@ async def test_a_slow_directory_is_not_waited_for(
     await SingleWorkspace(BOT_TOKEN, connections).bot("T1")
 
     async with asyncio.timeout(5):
-        assert await directory.actor(ANN) == Actor(id="slack:T1:U1")
+        assert await directory.actor(ANN) == Actor(id="slack:T1:U1", how="slack")
 
 
 async def test_the_directory_knows_a_stranger_that_the_payload_did_not(
@@ -97,7 +97,7 @@ async def test_the_directory_knows_a_stranger_that_the_payload_did_not(
     told = Who(workspace="T1", user="U9")
 
     assert await people(connections).actor(told) == Actor(
-        id="slack:T9:U9", name="eve", is_external=True
+        id="slack:T9:U9", name="eve", is_external=True, how="slack"
     )
 
 

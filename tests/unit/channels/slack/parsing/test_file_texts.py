@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from channels.slack.parsing.file_texts import MOST_LETTERS, decoded, is_text
+from channels.file_texts import MOST_LETTERS, decoded
+from channels.slack.parsing.file_texts import is_text
 from channels.slack.parsing.meanings import SharedFile
 
 

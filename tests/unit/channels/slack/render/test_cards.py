@@ -6,7 +6,9 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from channels.outgoing import Choice, Outgoing, OutgoingKind, QuestionCard
+from agent_core.thread.changes import changes
+from channels.outgoing import Choice, Outgoing, OutgoingKind, QuestionCard, Vote
+from channels.slack.parsing.decisions import decided
 from channels.slack.render.home import home_view
 from channels.slack.render.message import Piece, render
 from channels.slack.tokens import read_action
@@ -259,6 +261,11 @@ def test_result_and_cancellation_are_told() -> None:
     assert "*Cancelled.*\n>by otto" in texts(told("by\notto", "thread.cancelled"))
 
 
+def test_notice_is_told_to_the_operator() -> None:
+    """As words of ours: nothing in it is markup."""
+    assert "reached nobody &lt;!here&gt;" in texts(told("reached nobody <!here>", "notice"))
+
+
 def test_home_shows_what_waits_with_its_buttons() -> None:
     """The same buttons as on the card."""
     view = home_view([APPROVAL], team="T1", secret=SECRET)
@@ -278,3 +285,81 @@ def test_home_counts_what_does_not_fit() -> None:
 def test_empty_home_is_friendly() -> None:
     """It tells what would stand here."""
     assert "Nothing waits for you" in json.dumps(home_view([], team="T1", secret=SECRET))
+
+
+# --- several people -------------------------------------------------------------------------------
+
+_EDITED = {"order": "A-17", "amount": 20, "note": "first line\nsecond line"}
+_COUNCIL = replace(
+    APPROVAL,
+    quorum=2,
+    not_requester=True,
+    votes=[
+        Vote(by="slack:T1:U2", approved=True),
+        Vote(
+            by="email:eve@example.com",
+            approved=True,
+            arguments=_EDITED,
+            changes=changes(APPROVAL.arguments or {}, _EDITED),
+            comment="half of it\nwill do",
+        ),
+    ],
+)
+
+
+def test_open_card_shows_who_has_decided_and_what_it_takes() -> None:
+    """With what somebody would change, as a difference, and a button that agrees to it."""
+    (piece,) = shown(_COUNCIL, "question.voted")
+
+    read = texts(piece)
+    assert "2 people must approve the same. Whoever asked for it can't approve it." in read
+    assert "• <@U2> :white_check_mark: approved\n" in read
+    assert "• eve@example.com :white_check_mark: approved with edits: half of it will do" in read
+    assert "- amount: 500\n+ amount: 20" in read
+    names = [read_action(SECRET, one["value"]).name for one in clickable(piece)]
+    assert names == ["approve", "deny", "deny-reason", "edit", "agree-1"]
+
+
+def test_button_that_agrees_approves_the_very_same_change() -> None:
+    """By the vote's number; a number that there is not means nothing."""
+    assert decided("agree-1", _COUNCIL) == {"approved": True, "arguments": _EDITED}
+    assert decided("agree-0", _COUNCIL) is None
+    assert decided("agree-9", _COUNCIL) is None
+    assert decided("agree-x", _COUNCIL) is None
+
+
+def test_settled_card_names_all_who_decided() -> None:
+    """And has nothing left to click."""
+    settled = replace(
+        _COUNCIL,
+        status="answered",
+        answer={"approved": True, "arguments": _EDITED},
+        answered_by="slack:T1:U5",
+        votes=[*_COUNCIL.votes, Vote(by="slack:T1:U5", approved=False)],
+    )
+    (piece,) = shown(settled, "question.settled")
+
+    read = texts(piece)
+    assert "*Approved with edits* by <@U5>" in read
+    assert "• eve@example.com :white_check_mark: approved with edits" in read
+    assert "• <@U5> :no_entry: denied" in read
+    assert read.count("+ amount: 20") == 1
+    assert clickable(piece) == []
+
+
+def test_card_says_that_an_approval_was_taken_back() -> None:
+    """By whom; it is asked anew in another card."""
+    back = replace(APPROVAL, status="withdrawn", taken_back=True, answered_by="slack:T1:U2")
+    (piece,) = shown(back, "question.settled")
+
+    assert "*Approval taken back* by <@U2>. It is asked anew." in texts(piece)
+
+
+def test_expired_card_says_what_that_means() -> None:
+    """It is no denial, unless the author said that it should count as one."""
+    expired = replace(APPROVAL, status="expired")
+    (piece,) = shown(expired, "question.settled")
+    (denied,) = shown(replace(expired, expiry_denies=True), "question.settled")
+
+    assert "this is not a denial" in texts(piece)
+    assert "that counts as a no" in texts(denied)
