@@ -8,19 +8,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
+from channels.callback.addresses import BadCallback, parse_target
+from channels.callback.guard import Guard
 from channels.webhook.declaration import Declaration, Source, make_source
 from gateway.config import Hook
 from gateway.settings import SettingsError
 
 
 def make_sources(
-    hooks: Mapping[str, Hook], agents: Sequence[str], environ: Mapping[str, str]
+    hooks: Mapping[str, Hook],
+    agents: Sequence[str],
+    environ: Mapping[str, str],
+    guard: Guard | None = None,
 ) -> list[Source]:
     """Give the sources that are declared, or raise a SettingsError with all that is wrong."""
     sources: list[Source] = []
     problems: list[str] = []
     for name, hook in hooks.items():
         wrong = [*_missing(hook, environ), *_agent_problems(hook, agents)]
+        wrong += _callback_problems(hook, guard or Guard())
         try:
             sources.append(make_source(_declared(name, hook, agents, environ)))
         except* ValueError as group:
@@ -54,7 +60,19 @@ def _missing(hook: Hook, environ: Mapping[str, str]) -> Iterator[str]:
 
 def _agent_problems(hook: Hook, agents: Sequence[str]) -> Iterator[str]:
     known = ", ".join(agents) or "none"
+    if hook.event_key and not (hook.agent or hook.message or hook.preset):
+        return  # it only reports: no agent is told anything
     if not hook.agent and len(agents) != 1:
         yield f"agent: it is missing; the agents are: {known}"
     elif hook.agent and "{" not in hook.agent and hook.agent not in agents:
         yield f"agent: there is no agent {hook.agent!r}; the agents are: {known}"
+
+
+def _callback_problems(hook: Hook, guard: Guard) -> Iterator[str]:
+    """Look at it as it stands: it is no template, so no payload can choose where anything goes."""
+    if not hook.callback_url:
+        return
+    try:
+        guard.check(parse_target(hook.callback_url))
+    except BadCallback as exc:
+        yield f"callback_url: {exc}"

@@ -15,12 +15,13 @@ from agent_core.json_values import JsonObject
 from channels.channel import Capabilities, Live, NoSuchAddress, Sent
 from channels.inbound import Message
 from channels.intake import Gatehouse, Received
+from channels.occurrences import Events, Occurred, Occurrence
 from channels.outgoing import Outgoing
 from channels.people import Actor
 from channels.web_routes import WebHandler, WebRequest, WebResponse
 from channels.webhook import answers
 from channels.webhook.declaration import Source
-from channels.webhook.mapping import Mapped, map_payload
+from channels.webhook.mapping import Happened, Mapped, map_payload
 from channels.webhook.payloads import Malformed, read_payload
 from channels.webhook.schemes import Sealed, verify
 from channels.webhook.signatures import Forged
@@ -42,9 +43,15 @@ class WebhookChannel:
     live: Live | None = None
 
     def __init__(
-        self, sources: Iterable[Source], *, clock: Callable[[], float] = time.time
+        self,
+        sources: Iterable[Source],
+        *,
+        events: Events | None = None,
+        clock: Callable[[], float] = time.time,
     ) -> None:
+        """Serve these; what they report goes to `events`."""
         self._sources = {source.name: source for source in sources}
+        self._events = events
         self._clock = clock
         self._house: Gatehouse | None = None
 
@@ -77,7 +84,15 @@ class WebhookChannel:
             return answers.unmapped(f"hooks.{source.name}.{exc}")
         if mapped is None:
             return answers.told("ignored", status=200)
+        if isinstance(mapped, Happened):
+            return await self._report(occurrence_of(source, delivery, mapped))
         return _answer(await self._hand_over(message_of(source, delivery, mapped)))
+
+    async def _report(self, occurrence: Occurrence) -> WebResponse:
+        """Hand an event to whoever waits for it."""
+        if self._events is None:
+            return answers.refused("This server keeps no events.")
+        return _occurred(await self._events.occur(occurrence))
 
     async def _hand_over(self, message: Message) -> Received:
         """Hand over; if that can't be now, it raises, and the sender is told to come again."""
@@ -117,10 +132,29 @@ def message_of(source: Source, delivery: str, mapped: Mapped) -> Message:
         is_addressed=True,
         agent=mapped.agent,
         audience=mapped.audience,
+        watchers=source.watchers,
         may_answer=False,
         is_alone=not mapped.thread_key,
         repeat=source.on_repeat if mapped.thread_key else "resume",
     )
+
+
+def occurrence_of(source: Source, delivery: str, happened: Happened) -> Occurrence:
+    """Give what a delivery reports, as every channel does."""
+    return Occurrence(
+        key=happened.key,
+        delivery=f"webhook:{source.name}:{delivery}",
+        value=happened.value,
+        how=f"webhook {source.name} ({source.lock.scheme})",
+    )
+
+
+def _occurred(occurred: Occurred) -> WebResponse:
+    match occurred.effect:
+        case "full" | "conflict":
+            return answers.refused(occurred.words)
+        case effect:
+            return answers.told(effect, occurred.thread)
 
 
 def _answer(received: Received) -> WebResponse:

@@ -14,6 +14,7 @@ from channels.webhook.templates import (
     Template,
     compile_condition,
     compile_template,
+    compile_value,
 )
 
 OnRepeat = Literal["resume", "wait", "supersede"]
@@ -42,7 +43,10 @@ class Declaration:
     when: str = ""
     requester: str = ""
     audience: tuple[str, ...] = ()
+    callback_url: str = ""
     on_repeat: OnRepeat = "resume"
+    event_key: str = ""
+    event_value: str = ""
     header: str = ""
     prefix: str = ""
     algorithm: Algorithm = "sha256"
@@ -63,7 +67,13 @@ class Source:
     when: Template | None
     requester: Template
     audience: tuple[Template, ...]
+    watchers: tuple[str, ...]
+    """Addresses that hear of the threads that begin here: the operator's words, no template."""
     on_repeat: OnRepeat
+    event_key: Template
+    """Where it makes something, a delivery is an event for who waits for that key."""
+    event_value: Template | None
+    """What they get, as JSON; without it, the payload."""
 
 
 def make_source(declared: Declaration) -> Source:
@@ -74,8 +84,10 @@ def make_source(declared: Declaration) -> Source:
         names = ", ".join(PRESETS)
         problems.append(BadSource("preset", f"there is no {declared.preset!r}, only: {names}"))
     texts = {field: _text(declared, preset, field) for field in ("message", "thread_key", "when")}
-    if not texts["message"] and not problems:
+    if not texts["message"] and not declared.event_key and not problems:
         problems.append(BadSource("message", "it is missing, and no preset is named"))
+    if declared.event_value and not declared.event_key:
+        problems.append(BadSource("event_value", "it goes with event_key"))
     scheme = declared.scheme or (preset.scheme if preset else None)
     if scheme is None and not problems:
         problems.append(BadSource("scheme", "it is missing, and no preset is named"))
@@ -89,7 +101,10 @@ def make_source(declared: Declaration) -> Source:
         when=made.condition("when", texts["when"]) if texts["when"] else None,
         requester=made.template("requester", declared.requester),
         audience=tuple(made.template("audience", one) for one in declared.audience),
+        watchers=(f"callback:{declared.callback_url}",) if declared.callback_url else (),
         on_repeat=declared.on_repeat,
+        event_key=made.template("event_key", declared.event_key),
+        event_value=made.value("event_value", declared.event_value),
     )
     problems += _lock_problems(declared, source.lock)
     if problems:
@@ -112,6 +127,12 @@ class _Compiling:
     def condition(self, field: str, source: str) -> Template:
         try:
             return compile_condition(source)
+        except BadTemplate as exc:
+            return self._bad(field, exc)
+
+    def value(self, field: str, source: str) -> Template | None:
+        try:
+            return compile_value(source) if source else None
         except BadTemplate as exc:
             return self._bad(field, exc)
 

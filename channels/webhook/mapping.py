@@ -1,4 +1,4 @@
-"""From a verified request to what it means here: nothing, or words for an agent in some place."""
+"""From a verified request to what it means here: nothing, words for an agent, or an event."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from agent_core.json_values import Json
+from pydantic_core import from_json
+
+from agent_core.errors import NotJson
+from agent_core.json_values import Json, JsonObject, canonical, plain
 from channels.webhook.declaration import Source
 from channels.webhook.templates import Template, Unmapped, holds
 
 _MOST_KEY = 300
 _MOST_NAME = 200
 _MOST_AUDIENCE = 50
+_MOST_VALUE = 65_536
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,14 +31,33 @@ class Mapped:
     audience: tuple[str, ...]
 
 
-def map_payload(source: Source, payload: Json, headers: Mapping[str, str]) -> Mapped | None:
-    """Give what to say where, or None where the source's condition does not hold.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Happened:
+    """What a payload reports: an event that somebody may wait for."""
+
+    key: str
+    value: JsonObject
+
+
+def map_payload(
+    source: Source, payload: Json, headers: Mapping[str, str]
+) -> Mapped | Happened | None:
+    """Give what to say where, or what happened; None where the source wants nothing of it.
 
     Raises Unmapped, with the field that could not be made.
     """
     variables = {"payload": payload, "headers": headers}
     if source.when is not None and not _condition(source.when, variables):
         return None
+    key = _line("event_key", source.event_key, variables, _MOST_KEY)
+    if key:
+        return Happened(key=key, value=_value(source, payload, variables))
+    if not source.message.source:
+        return None
+    return _words(source, variables)
+
+
+def _words(source: Source, variables: Mapping[str, Any]) -> Mapped:
     text = _rendered("message", source.message, variables, None)
     if not text.strip():
         raise Unmapped("message: it is empty")
@@ -45,6 +68,28 @@ def map_payload(source: Source, payload: Json, headers: Mapping[str, str]) -> Ma
         requester=_line("requester", source.requester, variables, _MOST_NAME),
         audience=tuple(dict.fromkeys(_audience(source, variables))),
     )
+
+
+def _value(source: Source, payload: Json, variables: Mapping[str, Any]) -> JsonObject:
+    """Give what who waits gets: an object; what is none is put into one."""
+    try:
+        value = plain(_chosen(source, payload, variables), "it")
+        size = len(canonical(value))
+    except NotJson as exc:
+        raise Unmapped(f"event_value: {exc}") from exc
+    if size > _MOST_VALUE:
+        raise Unmapped(f"event_value: it has more than {_MOST_VALUE:,} bytes")
+    return value if isinstance(value, dict) else {"value": value}
+
+
+def _chosen(source: Source, payload: Json, variables: Mapping[str, Any]) -> object:
+    if source.event_value is None:
+        return payload
+    text = _rendered("event_value", source.event_value, variables, _MOST_VALUE)
+    try:
+        return from_json(text, allow_inf_nan=False)
+    except ValueError as exc:
+        raise Unmapped(f"event_value: it is not JSON: {exc}") from exc
 
 
 def _condition(when: Template, variables: Mapping[str, Any]) -> bool:

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from channels.webhook.declaration import Source
-from channels.webhook.mapping import Mapped, map_payload
+from channels.webhook.mapping import Happened, Mapped, map_payload
 from channels.webhook.payloads import Malformed, read_payload
 from channels.webhook.schemes import Sealed, body_digest, verify
 from channels.webhook.signatures import Forged, Unsigned
 from channels.webhook.templates import Unmapped
 
 Proof = Literal["yes", "no", "not signed"]
-Effect = Literal["say", "ignore", "refuse"]
+Effect = Literal["say", "report", "ignore", "refuse"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +27,7 @@ class Rehearsal:
     """Why it is not verified, ignored, or refused."""
     delivery: str = ""
     mapped: Mapped | None = None
+    happened: Happened | None = None
 
 
 def rehearse(source: Source, headers: Mapping[str, str], body: bytes, now: float) -> Rehearsal:
@@ -44,7 +45,16 @@ def rehearse(source: Source, headers: Mapping[str, str], body: bytes, now: float
     except (Malformed, Unmapped) as exc:
         return Rehearsal(verified=proof, effect="refuse", why=str(exc), delivery=delivery)
     if mapped is None:
+        why = _unwanted(source)
+        return Rehearsal(verified=proof, effect="ignore", why=why, delivery=delivery)
+    if isinstance(mapped, Happened):
         return Rehearsal(
-            verified=proof, effect="ignore", why="`when` does not hold", delivery=delivery
+            verified=proof, effect="report", why=why, delivery=delivery, happened=mapped
         )
     return Rehearsal(verified=proof, effect="say", why=why, delivery=delivery, mapped=mapped)
+
+
+def _unwanted(source: Source) -> str:
+    if source.message.source:
+        return "`when` does not hold"
+    return "`when` does not hold, or `event_key` is empty, and there is no `message`"

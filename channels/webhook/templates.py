@@ -87,6 +87,13 @@ def compile_condition(source: str) -> Template:
     return Template(source, _compiled(f"{{% if {source} %}}true{{% endif %}}"))
 
 
+def compile_value(source: str) -> Template:
+    """Compile an expression to a template that renders to its value, as JSON."""
+    if any(mark in source for mark in _MARKS):
+        return Template(source, _compiled(source))
+    return Template(source, _compiled(f"{{{{ ({source})|tojson }}}}"))
+
+
 def holds(condition: Template, variables: Mapping[str, Any]) -> bool:
     """Tell whether a condition renders to something that is not a spelling of no."""
     said = condition.render(variables, most=1_000)

@@ -16,10 +16,13 @@ import msgspec
 
 from channels.inbound import Message
 from channels.intake import Gatehouse, Received
+from channels.recalling import recall_readable
 
 _log = logging.getLogger("parley.webhook")
 
 _KEPT_SECONDS = 90 * 24 * 3600
+_MOST_OF_A_PLACE = 1000
+"""Who waits is listed each time that somebody comes: more than that is a mistake."""
 
 
 class WaitingRoom:
@@ -31,6 +34,9 @@ class WaitingRoom:
 
     async def receive(self, message: Message) -> Received:
         """Keep it, let in who may go in, and tell what became of this one."""
+        if await self._is_full(message.place):
+            words = f"{_MOST_OF_A_PLACE} events wait already until the thread comes to its end"
+            return Received(effect="refused", words=words)
         own = f"{_prefix(message.place)}{int(self._clock() * 1e6):016d}:{_digest(message.key)}"
         await self._keep(own, message)
         done = await self.let_in(message.place)
@@ -44,9 +50,9 @@ class WaitingRoom:
         """
         done: dict[str, Received] = {}
         for key in await self._house.memory.keys(_prefix(place)):
-            kept = await self._house.memory.recall(key)
+            kept = await recall_readable(self._house.memory, key)
             if kept is None:
-                continue  # another process has let it in
+                continue  # another process has let it in, or nobody can read it
             received = await self._house.intake.receive(_read(kept))
             if received.effect == "waiting":
                 break
@@ -55,6 +61,13 @@ class WaitingRoom:
             await self._house.memory.keep(key, None)
             done[key] = received
         return done
+
+    async def _is_full(self, place: str) -> bool:
+        for _ in range(2):
+            if len(await self._house.memory.keys(_prefix(place))) < _MOST_OF_A_PLACE:
+                return False
+            await self.let_in(place)  # else a crash at the wrong moment would lock them out
+        return True
 
     async def _keep(self, key: str, message: Message) -> None:
         kept = msgspec.json.encode(message)

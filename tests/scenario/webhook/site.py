@@ -14,7 +14,9 @@ import aiohttp
 
 from agent_core import Agent, ScriptedModel, says
 from agent_core.models.scripted import Script
-from agent_core.thread.events import Event, MessageReceived, ThreadId
+from agent_core.thread.events import Event, MessageReceived, Millis, ThreadId
+from channels.channel import Channel
+from channels.event.channel import EventChannel
 from channels.webhook.channel import WebhookChannel
 from channels.webhook.declaration import Source
 from gateway.channel_wiring import open_channels
@@ -23,8 +25,10 @@ from gateway.hints import Hints
 from gateway.http.app import make_app, run_app
 from gateway.http.channel_routes import mount
 from gateway.http.options import HttpOptions
+from gateway.keys import new_key
 from gateway.local import LocalGateway
 from gateway.people import Directory
+from gateway.routing import Routing
 from gateway.sender import Sender
 from storage.memory import MemoryStore, MemoryTables
 from storage.store import Store
@@ -44,6 +48,8 @@ class Site:
     sources: Mapping[str, Source]
     gateway: LocalGateway
     session: aiohttp.ClientSession
+    key: str
+    """Of the scope `answer`."""
     clock: list[float] = field(default_factory=lambda: [float(NOW)])
 
     async def post(
@@ -66,6 +72,21 @@ class Site:
         proof = sign(self.sources[name].lock.scheme, body, int(self.clock[0]))
         more = {key.replace("_", "-"): value for key, value in headers.items()}
         return await self.post(body, {**proof, **more}, name, machine)
+
+    async def reports(
+        self,
+        key: str,
+        value: Any = None,  # noqa: ANN401 (any JSON)
+        machine: int = 0,
+        **headers: str,
+    ) -> Answer:
+        """Tell a machine by its API that something happened."""
+        url = f"{self.urls[machine % len(self.urls)]}/v1/events"
+        body = {"key": key, "value": value or {}}
+        more = {name.replace("_", "-"): one for name, one in headers.items()}
+        proof = {"Authorization": f"Bearer {self.key}"}
+        async with self.session.post(url, json=body, headers={**proof, **more}) as response:
+            return Answer(response.status, response.headers.copy(), await response.text())
 
     async def threads(self) -> list[ThreadRow]:
         """Give all threads, oldest first."""
@@ -112,8 +133,13 @@ async def site(
             await own.open()
             stack.push_async_callback(own.close)
             hints = Hints(own)
-            gateway = LocalGateway(own, agents, hints, most_queued=most_queued)
-            channels = {"webhook": WebhookChannel(named.values(), clock=lambda: clock[0])}
+            events = EventChannel()
+            channels: dict[str, Channel] = {
+                "event": events,
+                "webhook": WebhookChannel(named.values(), events=events, clock=lambda: clock[0]),
+            }
+            routing = Routing(Directory(), frozenset(channels))
+            gateway = LocalGateway(own, agents, hints, most_queued=most_queued, routing=routing)
             await stack.enter_async_context(
                 open_channels(
                     channels, gateway, own, Directory(), {}, secret=b"s" * 32, receives=True
@@ -122,20 +148,22 @@ async def site(
             parts = [hints.run()]
             if works:
                 parts += [
-                    Engine(own, agents, hints, options=QUICK).run(),
+                    Engine(own, agents, hints, options=QUICK, routing=routing).run(),
                     Sender(own, channels, hints).run(),
                 ]
             tasks = [asyncio.create_task(part) for part in parts]
             stack.push_async_callback(_stop, tasks)
             options = HttpOptions(requests_per_second=1e9, burst=10**9)
-            app = make_app(gateway, own, options)
+            app = make_app(gateway, own, options, events=events)
             mount(app, channels.values(), options)
             runner = await run_app(app, "127.0.0.1", 0)
             stack.push_async_callback(runner.cleanup)
             opened.append((own, f"http://127.0.0.1:{runner.addresses[0][1]}", gateway))
+        key, row = new_key("deploys", ["answer"], now=Millis(0))
+        await opened[0][0].add_key(row)
         session = await stack.enter_async_context(aiohttp.ClientSession())
         urls = [url for _, url, _ in opened]
-        yield Site(opened[0][0], urls, named, opened[0][2], session, clock)
+        yield Site(opened[0][0], urls, named, opened[0][2], session, key, clock)
 
 
 async def _stop(tasks: list[asyncio.Task[None]]) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from typing import Any
 from urllib.parse import urlencode
 
+import msgspec
 import pytest
 
 from channels.inbound import Message
@@ -266,3 +268,24 @@ def test_code_is_the_one_that_the_sender_would_make() -> None:
     expected = "773ba44693c7553d6ee20f61ea5d2757a9a4f4a44d2841ae4e95b52e4cd62db4"
 
     assert code(b"foo", b"secret") == expected
+
+
+async def test_room_of_those_who_wait_has_an_end() -> None:
+    """A sender without measure is told so, and it goes on when the thread has come to rest."""
+    waits = Received(effect="waiting", thread="th_1")
+    door = Door(source(on_repeat="wait", **KEYED))
+    await door.sends({"text": "a", "key": "k"})
+    (place,) = {one.place for one in door.recording.intake.taken}
+    digest = sha256(place.encode()).hexdigest()[:32]
+    kept = msgspec.json.encode(door.recording.intake.taken[0])
+    for number in range(1000):
+        await door.recording.memory.keep(f"waiting:{digest}:{number:016d}:x", kept)
+
+    door.recording.intake.script = [waits, waits]
+    full = await door.sends({"text": "b", "key": "k"})
+    elsewhere = await door.sends({"text": "b", "key": "other"})
+    rested = await door.sends({"text": "b", "key": "k"})
+
+    assert (full.status, "wait already" in str(full.body)) == (409, True)
+    assert (elsewhere.status, rested.status) == (202, 202)
+    assert door.recording.memory.kept == {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from channels.webhook.mapping import map_payload
+from channels.webhook.mapping import Mapped, map_payload
 from channels.webhook.payloads import read_payload
 from channels.webhook.presets import PRESETS
 from tests.unit.channels.webhook.samples import (
@@ -25,7 +25,7 @@ def test_sample_becomes_what_stands_beside_it(sample: str) -> None:
 
     mapped = map_payload(source_of(sample), read_payload({}, body(sample)), headers(sample))
 
-    assert mapped is not None
+    assert isinstance(mapped, Mapped)
     assert expected == f"{mapped.thread_key}\n\n{mapped.text}\n"
 
 
@@ -47,4 +47,4 @@ def test_review_and_comment_of_one_pull_request_are_one_thread() -> None:
         map_payload(source_of(one), read_payload({}, body(one)), headers(one)) for one in samples
     ]
 
-    assert {one.thread_key for one in mapped if one} == {"acme/shop#42"}
+    assert {one.thread_key for one in mapped if isinstance(one, Mapped)} == {"acme/shop#42"}
