@@ -66,6 +66,27 @@ def secret_key(settings: Settings) -> bytes:
     return _kept(secret_file(database))
 
 
+def known_secret(settings: Settings) -> bytes:
+    """Give the server's secret if there is one: looking at something is no reason to make it."""
+    if settings.secret_key is not None:
+        return settings.secret_key.get_secret_value().encode()
+    database = sqlite_file(settings.database_url)
+    path = secret_file(database) if database else None
+    return path.read_bytes().strip() if path and path.is_file() else b""
+
+
+def kept_secret(settings: Settings) -> bytes:
+    """Give the server's secret to a command, which makes none: a new one would fit nothing."""
+    database = sqlite_file(settings.database_url)
+    is_kept = database is not None and secret_file(database).exists()
+    if settings.secret_key is None and not is_kept:
+        raise SettingsError(
+            "there is no secret key: set PARLEY_SECRET_KEY as it is for the server, or run this "
+            "where the server keeps it, beside its SQLite file"
+        )
+    return secret_key(settings)
+
+
 def secret_file(database: Path) -> Path:
     """Name the file that keeps the secret of an SQLite database."""
     return database.with_name(f"{database.name}.secret")

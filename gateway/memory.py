@@ -2,29 +2,27 @@
 
 The key is derived from the secret key, so every machine that has the same secret opens what
 another has sealed. Names are not sealed: they are listed, and must not be secret themselves. What
-a value means is the channel's business, and how it is stored the store's.
+a value means is the channel's business, and how it is stored the store's. The library for it is
+loaded with the first value: it takes 6 MB, and a server without such channels needs none of them.
 """
 
 from __future__ import annotations
 
 from base64 import urlsafe_b64encode
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from cryptography.fernet import Fernet, InvalidToken
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-
-from agent_core.errors import ParleyError
 from agent_core.loop.world import World
 from agent_core.thread.events import Millis
+from channels.intake import SealBroken
 from storage.store import Keeping
+
+if TYPE_CHECKING:
+    from cryptography.fernet import Fernet
 
 _PURPOSE = b"parley memory v1"
 """Another purpose gives another key; another way of sealing would need another version."""
 _KEY_BYTES = 32
-
-
-class SealBroken(ParleyError):
-    """What was kept can't be opened: the operator must act, and no value is made up."""
 
 
 class SealedMemory:
@@ -36,7 +34,7 @@ class SealedMemory:
         """Keep under the channel's name, sealed with the server's secret key."""
         self._store = store
         self._channel = channel
-        self._seal = _seal(secret)
+        self._secret = secret
         self._world = World() if world is None else world
 
     async def recall(self, key: str) -> bytes | None:
@@ -58,12 +56,18 @@ class SealedMemory:
         """Name what is kept."""
         return await self._store.kept(self._channel, prefix=prefix, now=self._now())
 
+    @cached_property
+    def _seal(self) -> Fernet:
+        return _seal(self._secret)
+
     def _now(self) -> Millis:
         return self._world.now()
 
     def _opened(self, key: str, sealed: bytes | None) -> bytes | None:
         if sealed is None:
             return None
+        from cryptography.fernet import InvalidToken  # noqa: PLC0415 - see above
+
         try:
             return self._seal.decrypt(sealed)
         except InvalidToken as exc:
@@ -75,5 +79,9 @@ class SealedMemory:
 
 
 def _seal(secret: bytes) -> Fernet:
+    from cryptography.fernet import Fernet  # noqa: PLC0415 - see above
+    from cryptography.hazmat.primitives.hashes import SHA256  # noqa: PLC0415
+    from cryptography.hazmat.primitives.kdf.hkdf import HKDF  # noqa: PLC0415
+
     derived = HKDF(algorithm=SHA256(), length=_KEY_BYTES, salt=None, info=_PURPOSE).derive(secret)
     return Fernet(urlsafe_b64encode(derived))

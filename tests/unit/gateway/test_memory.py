@@ -9,8 +9,8 @@ import pytest
 
 from agent_core.loop.hand_driven import HandDrivenWorld
 from agent_core.thread.events import Millis
-from channels.intake import Memory
-from gateway.memory import SealBroken, SealedMemory
+from channels.intake import Memory, SealBroken
+from gateway.memory import SealedMemory
 from storage.memory import MemoryStore
 
 SECRET = b"a secret key of thirty-two bytes"
