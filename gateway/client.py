@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from itertools import count
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import quote
@@ -17,21 +18,30 @@ from urllib.parse import quote
 import aiohttp
 
 from agent_core.errors import ParleyError
+from gateway.event_stream import read_events
 
 _CONNECT_SECONDS = 10
 _ANSWER_SECONDS = 30
-_SILENCE_SECONDS = 60
-"""A stream that says nothing for so long, not even that it lives, is taken up anew."""
+_SILENCE_SECONDS = 60.0
+"""Of a stream, which has a heartbeat: after that the connection is dead, though nobody says so."""
 _PAUSES = (0.2, 0.5, 1.0, 2.0, 5.0)
+_SURELY = 10.0
+_NOT_NOW = frozenset({408, 429, 500, 502, 503, 504})
 _OVER = frozenset({"finished", "failed", "cancelled"})
 
 
 class ApiError(ParleyError):
     """The server refused, failed or did not answer; the text says which, and what to do."""
 
-    def __init__(self, message: str, *, status: int = 0) -> None:
+    def __init__(self, message: str, *, status: int = 0, retry_after: float = 0) -> None:
         super().__init__(message)
         self.status = status
+        self.retry_after = retry_after
+
+    @property
+    def may_pass(self) -> bool:
+        """Tell whether the same may be answered later: no server, none ready, or too much."""
+        return isinstance(self, NoServer) or self.status in _NOT_NOW
 
 
 class NoServer(ApiError):
@@ -47,6 +57,7 @@ class Reply:
     """What the server said: its own text, and what that stands for."""
 
     text: str
+    headers: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def data(self) -> Any:  # noqa: ANN401 - any JSON
@@ -67,16 +78,26 @@ class Lost:
 class Client:
     """One connection to one server; used as `async with`."""
 
-    def __init__(self, url: str, key: str = "", *, patience: float = _ANSWER_SECONDS) -> None:
+    def __init__(
+        self,
+        url: str,
+        key: str = "",
+        *,
+        patience: float = _ANSWER_SECONDS,
+        silence: float = _SILENCE_SECONDS,
+    ) -> None:
         self._url = url
         self._key = key
         self._patience = patience
+        self._silence = silence
         self._session: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> Self:
         """Get ready; nothing is sent yet."""
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
-        timeout = aiohttp.ClientTimeout(sock_connect=_CONNECT_SECONDS, total=None)
+        timeout = aiohttp.ClientTimeout(
+            sock_connect=_CONNECT_SECONDS, sock_read=self._silence, total=None
+        )
         self._session = aiohttp.ClientSession(headers=headers, timeout=timeout)
         return self
 
@@ -100,6 +121,34 @@ class Client:
         """Ask for something to be done."""
         content = None if body is None else json.dumps(body)
         return await self.send("POST", path, content=content, headers=headers)
+
+    async def post_surely(
+        self, path: str, body: object, headers: Mapping[str, str], *, seconds: float = _SURELY
+    ) -> Reply:
+        """Ask again and again while nobody answers, or the server can't now, for so long.
+
+        The headers must hold an Idempotency-Key: that makes asking again harmless.
+        """
+        return await self._surely(lambda: self.post(path, body, headers), seconds)
+
+    async def get_surely(
+        self, path: str, query: Mapping[str, object] | None = None, *, seconds: float = _SURELY
+    ) -> Reply:
+        """Read something, again and again while nobody answers, for so long."""
+        return await self._surely(lambda: self.get(path, query), seconds)
+
+    async def _surely(self, ask: Callable[[], Awaitable[Reply]], seconds: float) -> Reply:
+        clock = asyncio.get_running_loop().time
+        end = clock() + seconds
+        for tries in count():
+            try:
+                return await ask()
+            except ApiError as exc:
+                pause = _PAUSES[min(tries, len(_PAUSES) - 1)]
+                if not exc.may_pass or clock() + pause > end:
+                    raise
+                await asyncio.sleep(max(pause, min(exc.retry_after, end - clock())))
+        raise AssertionError("unreachable: counting has no end")
 
     async def send(
         self,
@@ -148,7 +197,7 @@ class Client:
         text = (await response.read()).decode(errors="replace")
         if response.status >= 300:  # noqa: PLR2004 - what HTTP calls success ends here
             raise self._refusal(response, text)
-        return Reply(text)
+        return Reply(text, response.headers)
 
     # Following
 
@@ -161,7 +210,9 @@ class Client:
                 async for event in self._stream(thread, after):
                     after, tries = event["seq"], 0
                     yield event
-            except NoServer as exc:
+            except ApiError as exc:
+                if not exc.may_pass:
+                    raise
                 why = str(exc)
             yield Lost(why)
             await asyncio.sleep(_PAUSES[min(tries, len(_PAUSES) - 1)])
@@ -175,7 +226,7 @@ class Client:
                 if response.status != 200 or response.content_type != "text/event-stream":  # noqa: PLR2004
                     await self._read(response)
                     raise ApiError("what answered is no Parley server: look at PARLEY_URL")
-                async for event in _events(response.content):
+                async for event in read_events(response.content):
                     yield event
         except (aiohttp.ClientError, TimeoutError, OSError) as exc:
             raise self._unreachable(exc) from exc
@@ -192,7 +243,10 @@ class Client:
 
     def _refusal(self, response: aiohttp.ClientResponse, text: str) -> ApiError:
         said = _detail(text) or f"{response.status} {response.reason}"
-        return ApiError(_sentence(response, said, has_key=bool(self._key)), status=response.status)
+        words = _sentence(response, said, has_key=bool(self._key))
+        later = response.headers.get("Retry-After", "")
+        seconds = float(later) if later.isdecimal() else 0.0
+        return ApiError(words, status=response.status, retry_after=seconds)
 
 
 def thread_path(thread: str) -> str:
@@ -205,6 +259,11 @@ def question_path(question: str) -> str:
     return f"/v1/questions/{_segment(question)}"
 
 
+def outcome(reply: Reply) -> str:
+    """Give a thread's outcome: its status, or `denied` where it finished without leave."""
+    return reply.headers.get("Parley-Outcome") or str(reply.data["status"])
+
+
 def is_over(thread: Mapping[str, Any]) -> bool:
     """Tell whether a thread goes on only if somebody says so."""
     return thread["status"] in _OVER
@@ -214,31 +273,6 @@ def _segment(text: str) -> str:
     if not text.strip("."):  # `..` would be another address
         raise ApiError(f"there can be no id {text!r}", status=404)
     return quote(text, safe="", errors="replace")
-
-
-async def _events(stream: aiohttp.StreamReader) -> AsyncIterator[dict[str, Any]]:
-    """Read server-sent events; lines that begin with a colon only say that the server lives."""
-    data: list[str] = []
-    async for line in _lines(stream):
-        name, _, value = line.partition(":")
-        if name == "data":
-            data.append(value.removeprefix(" "))
-        elif not line and data:
-            yield json.loads("\n".join(data))
-            data = []
-
-
-async def _lines(stream: aiohttp.StreamReader) -> AsyncIterator[str]:
-    """Split by hand: aiohttp's own `readline` gives up on lines of 128 KB, and a log has longer."""
-    rest = b""
-    while True:
-        async with asyncio.timeout(_SILENCE_SECONDS):
-            piece = await stream.readany()
-        if not piece:
-            return
-        *whole, rest = (rest + piece).split(b"\n")
-        for line in whole:
-            yield line.decode(errors="replace").removesuffix("\r")
 
 
 def _detail(text: str) -> str:

@@ -138,6 +138,39 @@ async def test_broken_stream_is_taken_up_where_it_ended(canned: Canned) -> None:
     assert [asked.headers.get("Last-Event-ID") for asked in canned.asked] == [None, "2", "2"]
 
 
+@pytest.mark.parametrize("status", [429, 502, 503])
+async def test_stream_that_the_server_can_not_give_now_is_taken_up(
+    canned: Canned, status: int
+) -> None:
+    """A server that is restarted, or a proxy in front of it, says "not now": the thread goes on."""
+    canned.problem("GET", "/v1/threads/th_1/events", status, "being restarted")
+    heard = []
+
+    async with Client(canned.url) as client:
+        async for one in client.follow("th_1"):
+            heard.append("lost" if isinstance(one, Lost) else one["seq"])
+            if heard == ["lost", "lost"]:
+                canned.stream("th_1", [EVENTS])
+            if heard[-1] == 6:
+                break
+
+    assert heard == ["lost", "lost", 1, 2, 3, 4, 5, 6]
+
+
+async def test_stream_that_falls_silent_is_taken_up() -> None:
+    """A network that was cut tells nobody; a server that is there has a heartbeat."""
+    heard: list[object] = []
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        async with asyncio.timeout(20), Client(url, silence=0.05) as client:
+            async for one in client.follow("th_1"):
+                heard.append(one)
+                if len(heard) == 2:
+                    break
+
+    assert all(isinstance(one, Lost) and "broke off" in one.why for one in heard)
+
+
 async def test_event_longer_than_any_buffer_comes_whole(canned: Canned) -> None:
     """A message may have a megabyte; aiohttp's own way of reading lines stops at 128 KB."""
     long = {"seq": 1, "type": "MessageReceived", "at": THREAD["created_at"], "text": "ü" * 600_000}
@@ -157,3 +190,32 @@ async def test_stream_that_is_refused_is_not_tried_for_ever(canned: Canned) -> N
         with pytest.raises(ApiError, match="there is no thread"):
             async for _ in client.follow("th_1"):
                 pass
+
+
+async def test_surely_asks_again_while_the_server_can_not(canned: Canned) -> None:
+    """With the same key; what is refused for good is not asked twice."""
+    canned.problem("POST", "/v1/events", 503, "busy", Retry_After="1")
+    async with Client(canned.url) as client:
+        asking = asyncio.create_task(
+            client.post_surely("/v1/events", {}, {"Idempotency-Key": "k"}, seconds=30)
+        )
+        while len(canned.asked) < 2:  # noqa: ASYNC110 (another thread's list)
+            await asyncio.sleep(0.01)
+        canned.on("POST", "/v1/events", {"effect": "kept"}, 202)
+        reply = await asking
+
+    assert reply.data == {"effect": "kept"}
+    assert {asked.headers["Idempotency-Key"] for asked in canned.asked} == {"k"}
+
+
+async def test_surely_gives_up_on_a_refusal_and_when_the_time_is_over(canned: Canned) -> None:
+    """A wrong key stays wrong; a server that stays away is told."""
+    canned.problem("GET", "/v1/threads/th_1", 403, "no")
+    async with Client(canned.url) as client:
+        with pytest.raises(ApiError, match="no"):
+            await client.get_surely("/v1/threads/th_1", seconds=30)
+        canned.problem("GET", "/v1/threads/th_1", 503, "busy")
+        with pytest.raises(ApiError, match="busy"):
+            await client.get_surely("/v1/threads/th_1", seconds=0.1)
+
+    assert len(canned.asked) == 2
