@@ -11,38 +11,61 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 from pydantic import SecretStr
 
+from channels.callback.guard import Guard
 from channels.channel import Channel, Live
+from channels.event.channel import EventChannel
 from channels.intake import Gatehouse, Memory
+from channels.occurrences import Events
 from channels.web.channel import WebChannel
+from gateway import failpoints
+from gateway.callback_settings import CallbackSettings
 from gateway.channel_settings import SlackSettings
 from gateway.config import Config, Routes
 from gateway.desk import ChannelDesk
+from gateway.email_settings import EmailSettings
+from gateway.figures import Figures
 from gateway.intake import ChannelIntake
 from gateway.local import LocalGateway
 from gateway.people import Directory
-from gateway.settings import Settings
+from gateway.settings import Settings, load
 from storage.store import Store
+
+_DAY = 24 * 3600
 
 
 def make_channels(
     settings: Settings,
     slack: SlackSettings,
+    email: EmailSettings,
     config: Config,
     secret: bytes,
+    *,
     agents: Sequence[str] = (),
 ) -> dict[str, Channel]:
-    """Make the channels that are configured; `web` always is."""
-    made: list[Channel] = [WebChannel()]
+    """Make the channels that are configured; `web`, `event` and `callback` always are."""
+    events = EventChannel(keep_seconds=config.events.keep_days * _DAY)
+    made: list[Channel] = [WebChannel(), events]
     if slack.is_on:
         made.append(_slack(settings, slack, config, secret))
+    if email.is_on:
+        made.append(_email(settings, email, config, secret))
+    callbacks = load(CallbackSettings)
+    made.append(_callback(settings, callbacks, secret))
     if config.hooks:
-        made.append(_webhook(config, agents))
+        made.append(_webhook(config, agents, events, Guard(callbacks.allowed)))
     return {channel.name: channel for channel in made}
 
 
 def live_channels(channels: Mapping[str, Channel]) -> dict[str, Live]:
     """Give those that can show an agent at work."""
     return {name: channel.live for name, channel in channels.items() if channel.live}
+
+
+def events_of(channels: Mapping[str, Channel]) -> Events:
+    """Give the channel that events come to."""
+    channel = channels[EventChannel.name]
+    assert isinstance(channel, EventChannel), "it has its name to itself"  # noqa: S101 (ours)
+    return channel
 
 
 def routes(config: Routes, agents: Mapping[str, object]) -> dict[str, str]:
@@ -61,9 +84,10 @@ async def open_channels(
     *,
     secret: bytes,
     receives: bool,
+    figures: Figures | None = None,
 ) -> AsyncIterator[None]:
     """Start every channel, and stop them in reverse."""
-    intake = ChannelIntake(gateway, store, people, routed)
+    intake = ChannelIntake(gateway, store, people, routed, channels=channels, figures=figures)
     async with AsyncExitStack() as stack:
         for name, channel in channels.items():
             if name == WebChannel.name:
@@ -71,14 +95,15 @@ async def open_channels(
             house = Gatehouse(
                 intake=intake,
                 desk=ChannelDesk(store, people, name),
-                memory=_memory(store, name, secret),
+                memory=memory_of(store, name, secret),
             )
             await channel.start(house, receives=receives)
             stack.push_async_callback(channel.stop)
         yield
 
 
-def _memory(store: Store, channel: str, secret: bytes) -> Memory:
+def memory_of(store: Store, channel: str, secret: bytes) -> Memory:
+    """Give what a channel remembers with."""
     from gateway.memory import SealedMemory  # noqa: PLC0415 (see above)
 
     return SealedMemory(store, channel, secret)
@@ -103,11 +128,34 @@ def _slack(settings: Settings, slack: SlackSettings, config: Config, secret: byt
     )
 
 
-def _webhook(config: Config, agents: Sequence[str]) -> Channel:
+def _email(settings: Settings, email: EmailSettings, config: Config, secret: bytes) -> Channel:
+    from channels.email.channel import EmailChannel  # noqa: PLC0415 (see above)
+    from gateway.email_options import email_options  # noqa: PLC0415 (see above)
+
+    options = email_options(settings, email, config, secret)
+    return EmailChannel(options, lease_seconds=failpoints.mailbox_lease_seconds())
+
+
+def _callback(settings: Settings, callbacks: CallbackSettings, secret: bytes) -> Channel:
+    from channels.callback.channel import CallbackChannel  # noqa: PLC0415 (see above)
+    from channels.callback.options import CallbackOptions  # noqa: PLC0415 (see above)
+
+    return CallbackChannel(
+        CallbackOptions(
+            secret_key=secret,
+            public_url=settings.url,
+            keys=callbacks.keys,
+            guard=Guard(callbacks.allowed),
+        )
+    )
+
+
+def _webhook(config: Config, agents: Sequence[str], events: Events, guard: Guard) -> Channel:
     from channels.webhook.channel import WebhookChannel  # noqa: PLC0415 (see above)
     from gateway.hooks import make_sources  # noqa: PLC0415 (see above)
 
-    return WebhookChannel(make_sources(config.hooks, agents, os.environ))
+    sources = make_sources(config.hooks, agents, os.environ, guard)
+    return WebhookChannel(sources, events=events)
 
 
 def _text(secret: SecretStr | None) -> str:

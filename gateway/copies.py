@@ -34,7 +34,9 @@ class Copies(Reading):
         forked[0] = structs.replace(forked[0], origin=f"web:{new}")
         create = _row_of(fold(forked), by)
         copied = len(events) if at is None else at
-        await commit_fork(self._store, forked, copied=copied, now=now, create=create)
+        await commit_fork(
+            self._store, forked, copied=copied, now=now, create=create, routing=self._routing
+        )
         return await self.thread(new)
 
     async def export(self, thread: str) -> str:

@@ -7,23 +7,23 @@ what to do. One that needs what an earlier one found missing is left out.
 from __future__ import annotations
 
 import asyncio
-import os
-import shutil
 import socket
-import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator
-from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
-from typing import Literal
 
 from agent_core import Agent, OpenAIChat
+from agent_core.thread.events import Millis
 from agent_core.thread.times import as_datetime
+from channels.callback.addresses import NAME as CALLBACK
+from channels.callback.endpoints import DISABLED
+from gateway import disk_doctor
 from gateway.agents import load_agents
 from gateway.channel_settings import SlackSettings
-from gateway.keys import secret_file
+from gateway.checks import Check, Status
+from gateway.email_settings import EmailSettings
 from gateway.redaction import clean_text
 from gateway.settings import (
     ModelSettings,
@@ -41,21 +41,6 @@ from storage.migrations.upgrades import current
 from storage.migrations.versions import check_version
 from storage.urls import open_store
 from storage.values import Wish
-
-_LITTLE, _TOO_LITTLE = 1_000_000_000, 50_000_000
-_SLOW_FSYNCS = 50
-_SYNCS = 25
-_OTHERS_MAY = 0o077
-
-
-@dataclass(frozen=True)
-class Check:
-    """What was found of one thing."""
-
-    name: str
-    status: Literal["ok", "warn", "fail"]
-    told: str
-    todo: str = ""
 
 
 def examine() -> Iterator[Check]:
@@ -75,65 +60,20 @@ def examine() -> Iterator[Check]:
     yield from _machine(settings)
     yield from _agents(settings)
     yield from _slack(load(SlackSettings))
+    yield from _email(settings, load(EmailSettings))
+    yield from _hooks(settings)
     yield _port(settings)
 
 
 def _machine(settings: Settings) -> Iterator[Check]:
     file = sqlite_file(settings.database_url)
     if file is not None:
-        yield (folder := _folder(file))
+        yield (folder := disk_doctor.folder(file))
         if folder.status == "fail":
             return
-        yield _fsync(file.absolute().parent)
-        yield _secret(settings, file)
+        yield disk_doctor.fsync(file.absolute().parent)
+        yield disk_doctor.secret(settings, file)
     yield from _database(settings, file)
-
-
-# --- disk -----------------------------------------------------------------------------------------
-
-
-def _folder(file: Path) -> Check:
-    """Is the database's folder there, writable, and not full?"""
-    folder = file.absolute().parent
-    if not folder.is_dir():
-        return Check("disk", "fail", f"{folder} is not there", f"mkdir -p {folder}")
-    for place in (folder, file):
-        if place.exists() and not os.access(place, os.W_OK):
-            return Check("disk", "fail", f"{place} can't be written", f"give us the right: {place}")
-    free = shutil.disk_usage(folder).free
-    told = f"{folder} is writable, {free / 1e9:.1f} GB are free"
-    if free < _LITTLE:
-        return Check("disk", "fail" if free < _TOO_LITTLE else "warn", told, "make room")
-    return Check("disk", "ok", told)
-
-
-def _fsync(folder: Path) -> Check:
-    """How many commits a second can be durable at most?"""
-    try:
-        with tempfile.TemporaryFile(dir=folder) as file:
-            start = time.perf_counter()
-            for _ in range(_SYNCS):
-                file.write(b"x" * 4096)
-                file.flush()
-                os.fsync(file.fileno())
-            rate = _SYNCS / (time.perf_counter() - start)
-    except OSError as exc:
-        return Check("fsync", "fail", f"{folder} can't be written: {exc.strerror}", "make room")
-    if rate < _SLOW_FSYNCS:
-        return Check("fsync", "warn", f"{rate:,.0f} a second", "a faster disk makes it faster")
-    return Check("fsync", "ok", f"{rate:,.0f} a second")
-
-
-def _secret(settings: Settings, file: Path) -> Check:
-    """Can nobody else read the secret?"""
-    kept = secret_file(file)
-    if settings.secret_key is not None:
-        return Check("secret", "ok", "set by PARLEY_SECRET_KEY")
-    if not kept.exists():
-        return Check("secret", "ok", f"will be made and kept in {kept} at the first start")
-    if kept.stat().st_mode & _OTHERS_MAY:
-        return Check("secret", "warn", f"others may read {kept}", f"chmod 600 {kept}")
-    return Check("secret", "ok", f"kept in {kept}")
 
 
 # --- database and clock ---------------------------------------------------------------------------
@@ -147,34 +87,48 @@ def _database(settings: Settings, file: Path | None) -> Iterator[Check]:
         yield Check("database", "ok", f"{file} is not there yet; the first start makes it")
         yield _clock(0)
     else:
-        check, newest = _opened(settings.database_url)
+        check, newest, disabled = _opened(settings.database_url)
         yield check
         yield _clock(newest)
+        if check.status == "ok":
+            yield _callbacks(disabled)
 
 
-def _opened(url: str) -> tuple[Check, int]:
+def _opened(url: str) -> tuple[Check, int, int]:
     """Look at the schema first: opening an old SQLite file would upgrade it."""
     try:
         version = current(url)
         check_version(version)
-        newest = asyncio.run(_newest(url))
+        newest, disabled = asyncio.run(_read(url))
     except SchemaTooOld as exc:
         at_start = isinstance(locate(url), File)  # a server upgrades its own file by itself
-        return Check("database", "warn" if at_start else "fail", str(exc), "parley db upgrade"), 0
+        status: Status = "warn" if at_start else "fail"
+        return Check("database", status, str(exc), "parley db upgrade"), 0, 0
     except StoreError as exc:
-        return Check("database", "fail", clean_text(str(exc)), "see PARLEY_DATABASE_URL"), 0
-    return Check("database", "ok", f"{clean_text(url)} answers, schema {version}"), newest
+        return Check("database", "fail", clean_text(str(exc)), "see PARLEY_DATABASE_URL"), 0, 0
+    told = f"{clean_text(url)} answers, schema {version}"
+    return Check("database", "ok", told), newest, disabled
 
 
-async def _newest(url: str) -> int:
-    """Read from the database, and give the time of its newest thread."""
+async def _read(url: str) -> tuple[int, int]:
+    """Give the time of the newest thread, and how many endpoints of callbacks are disabled."""
     store = open_store(url, shared=True)
     await store.open()
     try:
         page = await store.threads(Wish(limit=1))
-        return max((row.updated_at for row in page.items), default=0)
+        now = Millis(time.time_ns() // 1_000_000)
+        disabled = await store.kept(CALLBACK, prefix=DISABLED, now=now)
+        return max((row.updated_at for row in page.items), default=0), len(disabled)
     finally:
         await store.close()
+
+
+def _callbacks(disabled: int) -> Check:
+    """Is somebody not told any more what they wait for?"""
+    if not disabled:
+        return Check("callbacks", "ok", "no endpoint is disabled")
+    told = f"{disabled} endpoint{'s' if disabled > 1 else ''} disabled after days of failure"
+    return Check("callbacks", "warn", told, "parley callbacks list, then enable and replay")
 
 
 def _clock(newest: int) -> Check:
@@ -244,6 +198,35 @@ def _slack(settings: SlackSettings) -> Iterator[Check]:
         "which events it sends us, Slack tells nobody",
         f"see that Event Subscriptions, Subscribe to bot events, has {', '.join(BOT_EVENTS)}",
     )
+
+
+def _email(settings: Settings, email: EmailSettings) -> Iterator[Check]:
+    """Does mail go out, and come in?"""
+    if not email.is_on:
+        yield Check("email", "ok", "not turned on; docs/email.md begins it")
+        return
+    from gateway.email_doctor import examine_email  # noqa: PLC0415 (as above)
+
+    if not email.ways_in:
+        told = "mail only goes out: people answer by the links in it"
+        yield Check("email", "warn", told, "set IMAP_URL or EMAIL_LISTEN, see docs/email.md")
+    try:
+        for one in examine_email(settings, email):
+            yield Check("email", one.status, clean_text(one.told), one.todo)
+    except SettingsError as exc:  # parley.toml
+        yield Check("email", "fail", str(exc), "correct the file")
+
+
+def _hooks(settings: Settings) -> Iterator[Check]:
+    """Are the webhooks whole, and can anybody send one?"""
+    from gateway.hooks_doctor import examine_hooks  # noqa: PLC0415 (Jinja2 comes with it)
+
+    try:
+        agents = list(load_agents(settings.agents))
+    except SettingsError:
+        return  # told before
+    for one in examine_hooks(settings, agents, is_running=_is_ours(settings)):
+        yield Check("hooks", one.status, one.told, one.todo)
 
 
 # --- network --------------------------------------------------------------------------------------

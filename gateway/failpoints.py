@@ -33,6 +33,7 @@ APART = "PARLEY_FAILPOINT_APART"
 OPERATIONS = ("commit", "claim", "renew", "release", "claim_deliveries", "end_deliveries")
 _EVENTS = frozenset(kind.__name__ for kind in get_args(Event))
 _POLL_SECONDS = 0.1
+_MAILBOX_SECONDS, _SHORT_MAILBOX_SECONDS = 30.0, 1.5
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,11 @@ def sender_options(environ: Mapping[str, str] = os.environ) -> SenderOptions:
     if lease_ms is None:
         return SenderOptions()
     return SenderOptions(lease_ms=lease_ms, poll_seconds=_POLL_SECONDS)
+
+
+def mailbox_lease_seconds(environ: Mapping[str, str] = os.environ) -> float:
+    """Give for how long a mailbox belongs to one process; short for a test that can't wait."""
+    return _MAILBOX_SECONDS if _lease_ms(environ) is None else _SHORT_MAILBOX_SECONDS
 
 
 def beside(nearby: Nearby, environ: Mapping[str, str] = os.environ) -> Nearby:

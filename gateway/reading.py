@@ -10,9 +10,11 @@ from agent_core.thread.events import Event, ThreadId
 from agent_core.thread.questions import QuestionId
 from gateway.hints import Hints, heard_or_later
 from gateway.nearby import Nearby
-from gateway.service import NotFound
-from gateway.showing import show_events, show_question, show_thread
+from gateway.routing import ORIGIN_ONLY, Routing
+from gateway.service import NotFound, Until
+from gateway.showing import show_delivery, show_events, show_question, show_thread
 from gateway.views import (
+    DeliveryList,
     EventView,
     HaltView,
     QuestionList,
@@ -25,17 +27,29 @@ from storage.values import Hint, ThreadRow, Wish
 
 _POLL_SECONDS = 2.0
 _PAGE = 500
-_AT_REST = ("waiting", "paused", "finished", "failed", "cancelled")
+_AT_END = ("finished", "failed", "cancelled")
+_AT_REST = ("waiting", "paused", *_AT_END)
+_ASKED = frozenset({"question.asked", "question.escalated"})
+_UNREAD = frozenset({"web", "webhook", "event"})
+"""Channels in which no person is."""
 
 
 class Reading:
     """What can be seen of the gateway."""
 
-    def __init__(self, store: Store, hints: Hints, world: World, nearby: Nearby) -> None:
+    def __init__(
+        self,
+        store: Store,
+        hints: Hints,
+        world: World,
+        nearby: Nearby,
+        routing: Routing | None = None,
+    ) -> None:
         self._store = store
         self._hints = hints
         self._world = world
         self._nearby = nearby
+        self._routing = routing or ORIGIN_ONLY
 
     async def thread(self, thread: str) -> ThreadView:
         """Show one thread."""
@@ -74,6 +88,12 @@ class Reading:
         events = await self._store.events(ThreadId(thread), after=after, limit=limit)
         return show_events(events, after)
 
+    async def deliveries(self, thread: str) -> DeliveryList:
+        """Show who heard of it where."""
+        await self._row(ThreadId(thread))
+        rows = await self._store.deliveries(ThreadId(thread))
+        return DeliveryList(items=[show_delivery(row) for row in rows])
+
     async def log(self, thread: ThreadId) -> list[Event]:
         """Give a whole log."""
         await self._row(thread)
@@ -96,13 +116,14 @@ class Reading:
                 if not piece:
                     await heard_or_later(heard, _POLL_SECONDS)
 
-    async def wait(self, thread: str, *, seconds: float) -> ThreadView:
-        """Show the thread when it has come to rest, or when the time is over."""
+    async def wait(self, thread: str, *, seconds: float, until: Until = "rest") -> ThreadView:
+        """Show the thread when it has come to rest or to its end, or when the time is over."""
+        wanted = _AT_REST if until == "rest" else _AT_END
         end = self._world.now() + seconds * 1000
         worth_a_look = asyncio.Event()
 
         def hear(hint: Hint) -> None:
-            if hint.status in ("", *_AT_REST):
+            if hint.status in ("", *wanted):
                 worth_a_look.set()
 
         with self._hints.listening(thread, hear):
@@ -112,9 +133,18 @@ class Reading:
                 row = await self._row(ThreadId(thread))
                 now = self._world.now()
                 left = (end - now) / 1000
-                if row.status in _AT_REST or left <= 0:
+                if row.status in wanted or left <= 0:
                     return show_thread(row, now)
                 await heard_or_later(worth_a_look, min(left, _POLL_SECONDS))
+
+    async def told(self, thread: str) -> dict[str, list[str]]:
+        """Name the channels in which people hear of each question."""
+        told: dict[str, dict[str, None]] = {}
+        for one in await self._store.deliveries(ThreadId(thread)):
+            channel = one.address.partition(":")[0]
+            if one.question and one.body["kind"] in _ASKED and channel not in _UNREAD:
+                told.setdefault(one.question, {})[channel] = None
+        return {question: list(channels) for question, channels in told.items()}
 
     async def halted(self) -> HaltView:
         """Tell whether the kill switch is pulled."""

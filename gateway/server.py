@@ -15,24 +15,44 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent_core import Agent
+from agent_core.loop.world import World
+from channels.callback.addresses import NAME as CALLBACK
+from channels.callback.guard import Guard
 from channels.channel import Channel
 from gateway import failpoints
 from gateway.agents import load_agents
+from gateway.audit.beginning import OtherKey, begin
+from gateway.audit.key import audit_seal
+from gateway.callback_settings import CallbackSettings
+from gateway.callbacks import Callbacks
 from gateway.channel_settings import SlackSettings
-from gateway.channel_wiring import live_channels, make_channels, open_channels, routes
+from gateway.channel_wiring import (
+    events_of,
+    live_channels,
+    make_channels,
+    memory_of,
+    open_channels,
+    routes,
+)
 from gateway.config import check_agents, load_config
+from gateway.email_settings import EmailSettings
 from gateway.engine import Engine
+from gateway.figures import Figures
 from gateway.hints import Hints
 from gateway.http.app import make_app, run_app
 from gateway.http.channel_routes import mount
 from gateway.http.options import HttpOptions
 from gateway.keys import secret_key
 from gateway.local import LocalGateway
+from gateway.naming import Naming, check_names, written_names
 from gateway.nearby import Nearby
 from gateway.people import Directory
+from gateway.routing import Routing
 from gateway.sender import Sender
 from gateway.settings import Settings, load
 from gateway.sweeping import sweep_for_ever
+from gateway.watching import watch_for_ever
+from storage.seals import Seal
 from storage.store import Store
 from storage.urls import open_store
 
@@ -58,7 +78,10 @@ class House:
 
     channels: Mapping[str, Channel]
     people: Directory
+    routing: Routing
+    naming: Naming
     routes: Mapping[str, str]
+    guard: Guard
     secret: bytes
 
 
@@ -69,7 +92,10 @@ async def serve(settings: Settings, role: Role = "all") -> None:
         asyncio.get_running_loop().add_signal_handler(name, stop.set)
     agents = load_agents(settings.agents)
     house = set_up(settings, agents)
-    async with parts(settings, agents) as made, _running(made, house, settings, role, stop):
+    async with (
+        parts(settings, agents, house.routing, house.guard) as made,
+        _running(made, house, settings, role, stop),
+    ):
         await stop.wait()
         _log.info("stopping")
 
@@ -78,26 +104,48 @@ def set_up(settings: Settings, agents: Mapping[str, Agent]) -> House:
     """Read what the operator has written, and refuse what can't work."""
     config = load_config(settings.config)
     check_agents(config, list(agents))
+    people = Directory(config.people)
+    check_names(config, agents, people)
     secret = secret_key(settings)  # made now, so that a restart signs with the same one
+    slack, email = load(SlackSettings), load(EmailSettings)
+    channels = make_channels(settings, slack, email, config, secret, agents=list(agents))
     return House(
-        channels=make_channels(settings, load(SlackSettings), config, secret, list(agents)),
-        people=Directory(config.people),
+        channels=channels,
+        people=people,
+        routing=Routing(people, frozenset(channels)),
+        naming=Naming(people, written_names(config, agents)),
         routes=routes(config.routes, agents),
+        guard=Guard(load(CallbackSettings).allowed),
         secret=secret,
     )
 
 
 @asynccontextmanager
-async def parts(settings: Settings, agents: Mapping[str, Agent]) -> AsyncIterator[Parts]:
+async def parts(
+    settings: Settings,
+    agents: Mapping[str, Agent],
+    routing: Routing,
+    guard: Guard | None = None,
+) -> AsyncIterator[Parts]:
     """Open the store and put the gateway on it."""
-    store = failpoints.rigged(open_store(settings.database_url))
+    seal = audit_seal(secret_key(settings))
+    store = failpoints.rigged(open_store(settings.database_url, seal=seal))
     await store.open()
     try:
+        await _begin_audit(store, seal)
         hints, nearby = Hints(store), Nearby()
-        gateway = LocalGateway(store, agents, hints, nearby=nearby)
+        gateway = LocalGateway(store, agents, hints, nearby=nearby, routing=routing, guard=guard)
         yield Parts(store, agents, hints, nearby, gateway)
     finally:
         await store.close()
+
+
+async def _begin_audit(store: Store, seal: Seal) -> None:
+    """Seal what was written before there was a key; people are answered with another key, too."""
+    try:
+        await begin(store, seal, now=World().now())
+    except OtherKey as exc:
+        _log.warning("audit can't be verified", extra={"error": str(exc)})
 
 
 @asynccontextmanager
@@ -109,6 +157,7 @@ async def _running(
     async def start(part: Coroutine[None, None, None]) -> None:
         await stack.enter_async_context(_background(part, stop))
 
+    figures = Figures()
     async with AsyncExitStack() as stack:
         await start(made.hints.run())
         await stack.enter_async_context(
@@ -120,8 +169,10 @@ async def _running(
                 house.routes,
                 secret=house.secret,
                 receives=role != "worker",
+                figures=figures,
             )
         )
+        await start(watch_for_ever(house.channels, figures))
         if role != "web":
             sender = Sender(
                 made.store,
@@ -130,21 +181,31 @@ async def _running(
                 people=house.people,
                 options=failpoints.sender_options(),
                 nearby=failpoints.beside(made.nearby),
+                figures=figures,
             )
             engine = Engine(
                 made.store,
                 made.agents,
                 made.hints,
+                world=World(check_audience=house.naming.check),
                 options=failpoints.engine_options(),
                 nearby=failpoints.beside(made.nearby),
                 live=live_channels(house.channels),
+                routing=house.routing,
             )
             await start(sender.run())
             await start(engine.run())
             await start(sweep_for_ever(made.store))
         if role != "worker":
             options = HttpOptions(shutdown_grace=5)
-            app = make_app(made.gateway, made.store, options)
+            app = make_app(
+                made.gateway,
+                made.store,
+                options,
+                events=events_of(house.channels),
+                figures=figures,
+                callbacks=Callbacks(made.store, memory_of(made.store, CALLBACK, house.secret)),
+            )
             mount(app, house.channels.values(), options)
             runner = await run_app(app, settings.host, settings.port)
             stack.push_async_callback(runner.cleanup)

@@ -8,10 +8,11 @@ errors of `agent_core.errors` (Refused and its kin), of `storage.errors`, and th
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, TypeAlias
 
 from agent_core.errors import ParleyError
 from gateway.views import (
+    DeliveryList,
     EventView,
     HaltView,
     Launch,
@@ -20,6 +21,9 @@ from gateway.views import (
     ThreadList,
     ThreadView,
 )
+
+Until: TypeAlias = Literal["rest", "end"]
+"""`rest`: nothing happens until somebody does something; `end`: nothing is left to be done."""
 
 
 class NotFound(ParleyError):
@@ -69,7 +73,18 @@ class Gateway(Protocol):
         by: str,
         comment: str = "",
     ) -> QuestionView:
-        """Answer a question. Late or wrong ones are refused (and late ones noted in the log)."""
+        """Answer a question. Late or wrong ones are refused (and late ones noted in the log).
+
+        Where several people decide, it stays open until enough have said the same.
+        """
+        ...
+
+    async def withdraw(self, question: str, *, by: str, reason: str = "") -> QuestionView:
+        """Take a question back; the agent is told. One that is settled: AlreadySettled."""
+        ...
+
+    async def take_back(self, question: str, *, by: str, reason: str = "") -> QuestionView:
+        """Take back an approval of what has not begun to run; it is asked anew. Else: TooLate."""
         ...
 
     async def pause(self, thread: str, *, by: str, reason: str = "") -> ThreadView:
@@ -82,6 +97,10 @@ class Gateway(Protocol):
 
     async def cancel(self, thread: str, *, by: str, reason: str = "") -> ThreadView:
         """Stop it for good."""
+        ...
+
+    async def move(self, thread: str, channel: str, *, by: str) -> ThreadView:
+        """Let it go on by another channel, with who began it."""
         ...
 
     async def retry(self, thread: str, *, by: str) -> ThreadView:
@@ -116,12 +135,20 @@ class Gateway(Protocol):
         """A piece of the log, oldest first; NotFound if there is no such thread."""
         ...
 
+    async def deliveries(self, thread: str) -> DeliveryList:
+        """Who heard of it where, in order; NotFound if there is no such thread."""
+        ...
+
     def follow(self, thread: str, *, after: int = 0) -> AsyncIterator[EventView]:
         """The log from there on, live, without an end of its own."""
         ...
 
-    async def wait(self, thread: str, *, seconds: float) -> ThreadView:
-        """Give the thread when it has come to rest (or the time is over)."""
+    async def wait(self, thread: str, *, seconds: float, until: Until = "rest") -> ThreadView:
+        """Give the thread when it has come to rest, or to its end (or the time is over)."""
+        ...
+
+    async def told(self, thread: str) -> dict[str, list[str]]:
+        """Name the channels in which people hear of each question; NotFound as for `thread`."""
         ...
 
     async def halt(self, reason: str, *, by: str) -> HaltView:

@@ -10,19 +10,24 @@ import msgspec
 from agent_core.json_values import JsonObject
 from agent_core.thread.events import Event, Millis
 from agent_core.thread.times import as_datetime
-from gateway.views import EventView, QuestionView, ThreadStatus, ThreadView
-from storage.values import QuestionRow, ThreadRow
+from gateway.delivery_ids import told_of
+from gateway.views import DeliveryView, EventView, QuestionView, ThreadStatus, ThreadView
+from storage.values import Delivery, QuestionRow, ThreadRow
 
 
 def show_thread(row: ThreadRow, now: Millis) -> ThreadView:
     """Show a thread from its row alone."""
-    summary: dict[str, Any] = {"metadata": {}, "questions": [], **row.summary}
+    summary: dict[str, Any] = {
+        "metadata": {},
+        "questions": [],
+        "origin": row.origin,
+        **row.summary,
+    }
     questions = [_question(body) for body in summary.pop("questions")]
     return ThreadView(
         id=row.id,
         agent=row.agent,
         status=_status(row, now),
-        origin=row.origin,
         requester=row.requester,
         questions=questions,
         created_at=as_datetime(row.created_at),
@@ -34,6 +39,21 @@ def show_thread(row: ThreadRow, now: Millis) -> ThreadView:
 def show_question(row: QuestionRow) -> QuestionView:
     """Show a question from the index."""
     return _question(row.body)
+
+
+def show_delivery(row: Delivery) -> DeliveryView:
+    """Show what was said to one address."""
+    return DeliveryView(
+        id=row.id,
+        event=told_of(row.id),
+        kind=row.body["kind"],
+        address=row.address,
+        question=row.question,
+        status=row.status,
+        due_at=None if row.due_at is None else as_datetime(row.due_at),
+        attempts=row.attempts,
+        error=row.error or None,
+    )
 
 
 def show_events(events: Sequence[Event], after: int) -> list[EventView]:
@@ -49,10 +69,12 @@ def _status(row: ThreadRow, now: Millis) -> ThreadStatus:
 
 
 def _question(body: JsonObject) -> QuestionView:
-    times = {
+    times: JsonObject = {
         name: None if body[name] is None else as_datetime(body[name])
         for name in ("asked_at", "settled_at", "expires_at")
     }
+    if "votes" in body:
+        times["votes"] = [{**one, "at": as_datetime(one["at"])} for one in body["votes"]]
     return QuestionView.model_validate({**body, **times})
 
 

@@ -16,6 +16,10 @@ QuestionStatus = Literal["open", "answered", "expired", "withdrawn"]
 Kind = Literal["text", "choice", "approval", "form", "event"]
 
 
+CallbackUrl = Annotated[str, Field(max_length=1800, pattern=r"^(https?://[!-~]+)?$")]
+"""As far as a pattern can tell; `channels.callback.addresses` reads it."""
+
+
 class _View(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -33,6 +37,28 @@ class OptionView(_View):
 
     name: str
     description: str = ""
+
+
+class ChangeView(_View):
+    """An argument that somebody changed before they approved; nested ones as `to.city`."""
+
+    name: str
+    before: Any = None
+    after: Any = None
+    was_there: bool = True
+    is_there: bool = True
+
+
+class VoteView(_View):
+    """What somebody said of a question that more than one person decides."""
+
+    by: str
+    approved: bool
+    comment: str | None = None
+    arguments: dict[str, Any] | None = None
+    """What they approved, where they changed something: approve the same to agree with them."""
+    changes: list[ChangeView] = []
+    at: datetime
 
 
 class QuestionView(_View):
@@ -53,6 +79,20 @@ class QuestionView(_View):
     answer: Any = None
     answered_by: str | None = None
     comment: str | None = None
+    quorum: int = 1
+    """How many different people must approve the very same thing."""
+    not_requester: bool = False
+    """Whoever began the thread can't approve."""
+    veto: bool = True
+    """One denial is enough."""
+    votes: list[VoteView] = []
+    """Of a question that more than one person decides, in order."""
+    changes: list[ChangeView] = []
+    """What the approval changed of the arguments."""
+    on_expiry: Literal["deny", "escalate", "tell_agent", "wait"] = "tell_agent"
+    """What it means, and what happens, when nobody answers in time."""
+    taken_back: bool = False
+    """It was approved, and that was taken back before it ran."""
     asked_at: datetime
     settled_at: datetime | None = None
     expires_at: datetime | None = None
@@ -76,6 +116,8 @@ class ThreadView(_View):
     metadata: dict[str, Any] = {}
     created_at: datetime
     updated_at: datetime
+    denied: Annotated[bool, Field(exclude=True)] = False
+    """People did not give leave: told in a header, as part of the outcome."""
 
 
 class EventView(BaseModel):
@@ -109,13 +151,36 @@ class EventList(_View):
     next_cursor: str | None = None
 
 
+class DeliveryView(_View):
+    """What was said of an event to one address, or will be."""
+
+    id: str
+    event: int
+    """The event that it tells of."""
+    kind: str
+    address: str
+    question: str | None = None
+    status: Literal["pending", "sent", "failed", "settled"]
+    """`settled`: it was a question, and shows how that ended."""
+    due_at: datetime | None = None
+    attempts: int = 0
+    error: str | None = None
+
+
+class DeliveryList(_View):
+    """Everything that was said for a thread, in order."""
+
+    items: list[DeliveryView]
+    next_cursor: None = None
+
+
 class Launch(_View):
     """What it takes to launch a thread."""
 
     agent: Annotated[str, Field(min_length=1, max_length=200)]
     text: Annotated[str, Field(min_length=1, max_length=1_000_000)]
     thread_key: Annotated[str, Field(max_length=500)] = ""
-    callback_url: Annotated[str, Field(max_length=2000)] = ""
+    callback_url: CallbackUrl = ""
     metadata: dict[str, Any] = Field(default_factory=dict, json_schema_extra={"default": {}})
     """Made by a factory, because pydantic would copy a default deeply for each launch."""
 
@@ -131,6 +196,25 @@ class Answer(_View):
 
     value: Any
     comment: Annotated[str, Field(max_length=100_000)] = ""
+
+
+class Happening(_View):
+    """Something that happened, for whoever waits for its key."""
+
+    key: Annotated[str, Field(min_length=1, max_length=300, pattern=r"\S")]
+    """White space in it counts as one space, and none at its ends."""
+    value: dict[str, Any] = Field(default_factory=dict, json_schema_extra={"default": {}})
+
+
+class HappeningView(_View):
+    """What became of it: a thread has it, or it is kept for one."""
+
+    effect: Literal["resumed", "kept", "late"]
+    """`late`: nobody waits for it any more; it is kept all the same."""
+    thread_id: str | None = None
+    question_id: str | None = None
+    """Of the thread that was resumed; for `late`, the last that waited."""
+    detail: str = ""
 
 
 class Resume(_View):
@@ -156,6 +240,12 @@ class HaltView(_View):
 
     halted: bool
     reason: str = ""
+
+
+class Move(_View):
+    """By which channel a conversation goes on."""
+
+    to: Literal["email", "slack"]
 
 
 class Fork(_View):

@@ -14,12 +14,16 @@ from typing import Annotated
 import typer
 
 from gateway.cli import (
+    audit,
+    callbacks,
     database,
     doctor,
     email,
+    events,
     halt,
     hooks,
     keys,
+    people,
     questions,
     running,
     slack,
@@ -65,12 +69,16 @@ for command in (running.demo, running.serve, running.launch):
     app.command()(command)
 app.add_typer(threads.app)
 app.add_typer(questions.app)
+app.add_typer(events.app)
 app.add_typer(halt.app)
 app.add_typer(keys.app)
+app.add_typer(people.app)
 app.command()(doctor.doctor)
 app.add_typer(slack.app)
 app.add_typer(email.app)
 app.add_typer(hooks.app)
+app.add_typer(callbacks.app)
+app.add_typer(audit.app)
 app.add_typer(database.app)
 
 

@@ -32,3 +32,29 @@ def inspect(
 
     del as_json  # it is JSON anyway
     inspecting.inspect(files, verify=verify)
+
+
+@app.command()
+def raw(
+    mail: Annotated[
+        str,
+        typer.Argument(metavar="MAIL", help="Its digest or the beginning, Message-ID, or thread."),
+    ],
+    *,
+    file: Annotated[
+        int | None, typer.Option("--file", metavar="N", help="Only the file of this number.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write a mail as it came, or one of its files. They are kept for 90 days."""
+    from gateway.cli.doing import mails  # noqa: PLC0415
+
+    mails.raw(mail, file=file, as_json=as_json)
+
+
+@app.command()
+def aside(*, as_json: AsJson = False) -> None:
+    """List the mails that were put aside: forged, automatic, unreadable, from strangers."""
+    from gateway.cli.doing import mails  # noqa: PLC0415
+
+    mails.aside(as_json=as_json)

@@ -26,6 +26,32 @@ def list_(
 
 
 @app.command()
+def withdraw(
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question's id.")],
+    *,
+    reason: Annotated[str, typer.Option(help="Why; the agent is told.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Withdraw a question: nobody need answer it any more, and the agent is told."""
+    from gateway.cli.doing import questions  # noqa: PLC0415
+
+    questions.change(question, "withdraw", reason=reason, as_json=as_json)
+
+
+@app.command("take-back")
+def take_back(
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question's id.")],
+    *,
+    reason: Annotated[str, typer.Option(help="Why; it stays in the log.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Take back an approval of what has not begun to run; it is asked anew."""
+    from gateway.cli.doing import questions  # noqa: PLC0415
+
+    questions.change(question, "take-back", reason=reason, as_json=as_json)
+
+
+@app.command()
 def answer(
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="The question's id.")],
     *,

@@ -42,27 +42,53 @@ def launch(
     wait: Annotated[
         bool, typer.Option("--wait", help="Wait for the result, through questions to people.")
     ] = False,
-    key: Annotated[
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            metavar="SECONDS",
+            help="With --wait: exit 3 if it has not ended by then; it goes on, and can be asked.",
+        ),
+    ] = None,
+    thread_key: Annotated[
         str,
-        typer.Option(help="Names the thread: a later launch with the same key goes on with it."),
+        typer.Option(
+            "--thread-key",
+            "--key",
+            help="Names the thread: a later launch with the same key goes on with it.",
+        ),
     ] = "",
     metadata: Annotated[
         list[str], typer.Option(metavar="NAME=VALUE", help="To be kept with the thread.")
     ] = [],  # noqa: B006 - typer copies it
+    callback_url: Annotated[
+        str, typer.Option(help="Where questions and the result are sent, as signed webhooks.")
+    ] = "",
     idempotency_key: Annotated[
         str, typer.Option(help="Repeated with the same one, this launches nothing new.")
     ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Launch an agent; prints the thread's id, or with --wait the result."""
+    """Launch an agent; prints the thread's id, or with --wait the result.
+
+    With --wait, exits 0 if it finished, 1 if it failed, was cancelled, or people did not give
+    leave for what it last asked leave for, and 3 if it still waits after --timeout.
+    """
     from gateway.cli.doing import launching  # noqa: PLC0415
 
+    if timeout is not None and not wait:
+        raise typer.BadParameter("--timeout goes with --wait")
     launching.launch(
         agent,
         text,
-        wait=wait,
-        thread_key=key,
+        wait=_patience(timeout) if wait else None,
+        thread_key=thread_key,
         metadata=metadata,
+        callback_url=callback_url,
         idempotency_key=idempotency_key,
         as_json=as_json,
     )
+
+
+def _patience(timeout: float | None) -> float:
+    return float("inf") if timeout is None else timeout

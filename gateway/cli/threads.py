@@ -69,6 +69,17 @@ def cancel(thread: ThreadId, *, reason: Reason = "", as_json: AsJson = False) ->
 
 
 @app.command()
+def move(
+    thread: ThreadId,
+    to: Annotated[str, typer.Argument(metavar="email|slack", help="By which channel.")],
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Let a conversation go on by another channel, with who began it."""
+    _steer("move", thread, {"to": to}, as_json=as_json)
+
+
+@app.command()
 def retry(thread: ThreadId, *, as_json: AsJson = False) -> None:
     """Let a failed thread try again from where it stood."""
     _steer("retry", thread, {}, as_json=as_json)

@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
+from channels.occurrences import Events
+from gateway.callbacks import Callbacks
+from gateway.figures import Figures
 from gateway.http.auth import KeyFinder, KeyRing
 from gateway.http.connections import DeadlineRunner, Handler
 from gateway.http.endpoints import endpoint, leave_expectations
@@ -48,6 +51,9 @@ def make_app(
     options: HttpOptions,
     *,
     registry: CollectorRegistry | None = None,
+    callbacks: Callbacks | None = None,
+    events: Events | None = None,
+    figures: Figures | None = None,
 ) -> web.Application:
     """Put the table on an application. Others may add routes: they get the same frame."""
     desk = Desk(
@@ -56,8 +62,10 @@ def make_app(
         rates=Buckets(rate=options.requests_per_second, burst=options.burst),
         seats=Seats(options.streams_per_key),
         endings=Endings(),
-        meters=Meters(registry),
+        meters=Meters(registry, figures),
         options=options,
+        callbacks=callbacks,
+        events=events,
     )
     app = web.Application(middlewares=[frame(desk.meters)], client_max_size=options.max_body)
     app[OPTIONS] = options

@@ -22,15 +22,21 @@ def mount(app: web.Application, channels: Iterable[Channel], options: HttpOption
     """Add every channel's routes."""
     for channel in channels:
         for (method, path), handler in channel.routes().items():
-            app.router.add_route(
-                method, path, _serve(path, handler, options), expect_handler=leave_expectations
-            )
+            serve = _serve(path, handler, options, _most(path, channel, options))
+            app.router.add_route(method, path, serve, expect_handler=leave_expectations)
 
 
-def _serve(path: str, handler: WebHandler, options: HttpOptions) -> Handler:
+def _most(path: str, channel: Channel, options: HttpOptions) -> int:
+    """Tell how large a body may be: a link for people takes no more than usual."""
+    is_own = path.startswith(f"/{channel.name}/")
+    return max(options.max_body, channel.capabilities.largest_body if is_own else 0)
+
+
+def _serve(path: str, handler: WebHandler, options: HttpOptions, most: int) -> Handler:
     async def serve(request: web.Request) -> web.StreamResponse:
         request[ENTRY].route = path
-        body = await read_raw(request, options, options.max_body)
+        request[ENTRY].ids = {}  # in a channel's path may stand a secret, such as a link's token
+        body = await read_raw(request, options, most)
         return _response(await handler(_asked(request, body)))
 
     return serve

@@ -8,10 +8,12 @@ library is loaded when somebody looks.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import accumulate
 from typing import TYPE_CHECKING
+
+from gateway.figures import Figures
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
@@ -35,11 +37,16 @@ class _Times:
 class Meters:
     """Counts of requests, their times, and the streams that are open."""
 
-    def __init__(self, registry: CollectorRegistry | None = None) -> None:
+    def __init__(
+        self, registry: CollectorRegistry | None = None, figures: Figures | None = None
+    ) -> None:
         self._registry = registry
+        self._figures = figures or Figures()
         self._requests: dict[tuple[str, str, int], int] = {}
         self._times: dict[str, _Times] = {}
         self._streams = 0
+        self.callbacks: Mapping[str, int] = {}
+        """Endpoints of callbacks by their status, as somebody has just counted them."""
         if registry is not None:
             registry.register(self)
 
@@ -102,6 +109,26 @@ class Meters:
         yield GaugeMetricFamily(
             "parley_http_streams", "Event streams that are open.", value=self._streams
         )
+
+        yield CounterMetricFamily(
+            "parley_unreached",
+            "Questions and results that reached nobody, in this process.",
+            value=self._figures.unreached,
+        )
+        up = GaugeMetricFamily(
+            "parley_channel_up", "1 where a channel can be reached, else 0.", labels=("channel",)
+        )
+        for name, trouble in self._figures.troubles.items():
+            up.add_metric((name,), 0 if trouble else 1)
+        yield up
+        endpoints = GaugeMetricFamily(
+            "parley_callback_endpoints",
+            "Endpoints of callbacks in trouble, by status.",
+            labels=("status",),
+        )
+        for name, number in self.callbacks.items():
+            endpoints.add_metric((name,), number)
+        yield endpoints
 
     def _add_times(self, family: HistogramMetricFamily) -> None:
         for route, times in self._times.items():

@@ -13,6 +13,7 @@ from typing import Any
 
 from agent_core import errors as core
 from agent_core.loop.journal import Overtaken
+from channels.callback.addresses import BadCallback
 from gateway import service
 from storage import errors as store
 
@@ -30,13 +31,17 @@ MALFORMED_REQUEST = Kind("malformed-request", 400, "The request is not valid HTT
 MALFORMED_JSON = Kind("malformed-json", 400, "The body is not JSON")
 UNAUTHENTICATED = Kind("unauthenticated", 401, "A valid API key is needed")
 MISSING_SCOPE = Kind("missing-scope", 403, "The key may not do this")
+MAY_NOT_DECIDE = Kind("may-not-decide", 403, "Somebody else must decide this")
 NOT_FOUND = Kind("not-found", 404, "There is no such thing")
 METHOD_NOT_ALLOWED = Kind("method-not-allowed", 405, "This method is not offered here")
 TOO_SLOW = Kind("too-slow", 408, "The body came too slowly")
 REFUSED = Kind("refused", 409, "The thread does not take this now")
 WRONG_STATUS = Kind("wrong-status", 409, "The thread's status does not allow this")
 ALREADY_SETTLED = Kind("already-settled", 409, "The question was answered before")
+ALREADY_VOTED = Kind("already-voted", 409, "The same person counts once")
+TOO_LATE = Kind("too-late", 409, "What was approved has begun to run")
 IDEMPOTENCY_CONFLICT = Kind("idempotency-conflict", 409, "The key stands for another request")
+EVENTS_FULL = Kind("events-full", 409, "Too many events of this key are kept")
 ALREADY_HERE = Kind("already-here", 409, "There is one of that id already")
 QUESTION_CLOSED = Kind("question-closed", 410, "The question can no longer be answered")
 TOO_LARGE = Kind("too-large", 413, "The body is too large")
@@ -53,11 +58,15 @@ UNAVAILABLE = Kind("unavailable", 503, "The service can't serve just now")
 STORE_FULL = Kind("store-full", 507, "There is no room left")
 
 ERRORS: Mapping[type[Exception], Kind] = {
+    BadCallback: INVALID,
     core.NotJson: INVALID,
     core.Refused: REFUSED,
     core.UnknownQuestion: NOT_FOUND,
     core.WrongShape: WRONG_SHAPE,
     core.AlreadySettled: ALREADY_SETTLED,
+    core.MayNotDecide: MAY_NOT_DECIDE,
+    core.AlreadyVoted: ALREADY_VOTED,
+    core.TooLate: TOO_LATE,
     core.WrongStatus: WRONG_STATUS,
     core.CheckpointError: BAD_CHECKPOINT,
     service.NotFound: NOT_FOUND,

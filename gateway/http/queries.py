@@ -44,6 +44,13 @@ class WaitQuery(Query):
     """For a pipeline that wants the outcome, not a poll."""
 
     wait: Wait = 0
+    until: Annotated[
+        Literal["rest", "end"],
+        Field(
+            description="What to wait for: `rest`, also while people are asked; or `end`: finished,"
+            " failed or cancelled."
+        ),
+    ] = "rest"
 
 
 class ThreadsQuery(Query):

@@ -7,7 +7,7 @@ from gateway.http.problems import ALREADY_SETTLED, QUESTION_CLOSED, Problem
 from gateway.http.queries import Query, QuestionsQuery
 from gateway.http.responses import Reply
 from gateway.http.routes import Ask, NoBody
-from gateway.views import Answer, QuestionView
+from gateway.views import Answer, QuestionView, Reason
 
 
 async def listing(ask: Ask[QuestionsQuery, NoBody]) -> Reply:
@@ -27,6 +27,19 @@ async def answer(ask: Ask[Query, Answer]) -> Reply:
         return Reply(view=await ask.gateway.answer(ask.id, value, by=ask.by, comment=comment))
     except AlreadySettled as exc:
         raise _settled(await ask.gateway.question(ask.id), str(exc)) from exc
+
+
+async def withdraw(ask: Ask[Query, Reason]) -> Reply:
+    """Take a question back: nobody need answer it any more."""
+    try:
+        return Reply(view=await ask.gateway.withdraw(ask.id, by=ask.by, reason=ask.body.reason))
+    except AlreadySettled as exc:
+        raise _settled(await ask.gateway.question(ask.id), str(exc)) from exc
+
+
+async def take_back(ask: Ask[Query, Reason]) -> Reply:
+    """Take an approval back while nothing has run yet."""
+    return Reply(view=await ask.gateway.take_back(ask.id, by=ask.by, reason=ask.body.reason))
 
 
 def _settled(question: QuestionView, told: str) -> Problem:

@@ -9,6 +9,8 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar
 from aiohttp import web
 from pydantic import BaseModel, ConfigDict
 
+from channels.occurrences import Events
+from gateway.callbacks import Callbacks
 from gateway.http.auth import KeyRing
 from gateway.http.limits import Buckets, Seats
 from gateway.http.meters import Meters
@@ -50,6 +52,9 @@ class Desk:
     endings: Endings
     meters: Meters
     options: HttpOptions
+    events: Events | None = None
+    """Who waits for what happens outside; None where nobody can."""
+    callbacks: Callbacks | None = None
 
 
 @dataclass(slots=True, kw_only=True)  # not frozen: that more than doubles the cost of one

@@ -41,4 +41,6 @@ async def readyz(ask: Ask[Query, NoBody]) -> Reply:
 
 async def metrics(ask: Ask[Query, NoBody]) -> Reply:
     """Show the figures, as Prometheus reads them."""
+    if ask.desk.callbacks is not None:
+        ask.desk.meters.callbacks = await ask.desk.callbacks.figures()
     return Reply(text=ask.desk.meters.text(), content_type=meters.CONTENT_TYPE)

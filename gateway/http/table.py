@@ -6,8 +6,10 @@ promised. A key with `answer` may also look at the questions that it can answer.
 
 from __future__ import annotations
 
-from gateway.http import halt, questions, service_pages, threads
+from gateway.http import events, halt, questions, service_pages, threads
+from gateway.http.callbacks import CALLBACKS
 from gateway.http.meters import CONTENT_TYPE as METRICS
+from gateway.http.outcomes import TEXT
 from gateway.http.queries import (
     EventsQuery,
     ExportQuery,
@@ -20,12 +22,16 @@ from gateway.http.routes import AnyRoute, NoBody, RawBody, Route
 from gateway.http.streams import CONTENT_TYPE as STREAM
 from gateway.views import (
     Answer,
+    DeliveryList,
     EventList,
     Fork,
     Halt,
     HaltView,
+    Happening,
+    HappeningView,
     Launch,
     Message,
+    Move,
     QuestionList,
     QuestionView,
     Reason,
@@ -48,6 +54,7 @@ THREADS: list[AnyRoute] = [
         status=(201, 200),
         problems=(404, 409),
         idempotent_by_key=True,
+        content_types=("application/json", TEXT),
     ),
     Route(
         method="GET",
@@ -81,6 +88,7 @@ THREADS: list[AnyRoute] = [
         body=NoBody,
         gives=ThreadView,
         scopes=("read",),
+        content_types=("application/json", TEXT),
     ),
     Route(
         method="GET",
@@ -93,6 +101,16 @@ THREADS: list[AnyRoute] = [
         scopes=("read",),
         content_types=("application/json", STREAM),
         reads_last_event_id=True,
+    ),
+    Route(
+        method="GET",
+        path="/v1/threads/{thread}/deliveries",
+        summary="Show who heard of it where",
+        run=threads.deliveries,
+        query=Query,
+        body=NoBody,
+        gives=DeliveryList,
+        scopes=("read",),
     ),
     Route(
         method="GET",
@@ -156,6 +174,18 @@ CONTROL: list[AnyRoute] = [
     ),
     Route(
         method="POST",
+        path="/v1/threads/{thread}/move",
+        summary="Let a conversation go on by another channel",
+        run=threads.move,
+        query=Query,
+        body=Move,
+        body_needed=True,
+        gives=ThreadView,
+        scopes=("control",),
+        problems=(409,),
+    ),
+    Route(
+        method="POST",
         path="/v1/threads/{thread}/retry",
         summary="Let a failed thread try again from where it stood",
         run=threads.retry,
@@ -211,6 +241,45 @@ QUESTIONS: list[AnyRoute] = [
         gives=QuestionView,
         scopes=("answer",),
         problems=(409, 410),
+    ),
+    Route(
+        method="POST",
+        path="/v1/questions/{question}/withdraw",
+        summary="Withdraw a question: nobody need answer it any more, and the agent is told",
+        run=questions.withdraw,
+        query=Query,
+        body=Reason,
+        gives=QuestionView,
+        scopes=("control",),
+        problems=(409, 410),
+    ),
+    Route(
+        method="POST",
+        path="/v1/questions/{question}/take-back",
+        summary="Take back an approval of what has not begun to run; it is asked anew",
+        run=questions.take_back,
+        query=Query,
+        body=Reason,
+        gives=QuestionView,
+        scopes=("answer",),
+        problems=(409,),
+    ),
+]
+
+EVENTS: list[AnyRoute] = [
+    Route(
+        method="POST",
+        path="/v1/events",
+        summary="Tell that something happened: the thread that waits for its key goes on",
+        run=events.occur,
+        query=Query,
+        body=Happening,
+        body_needed=True,
+        gives=HappeningView,
+        scopes=("answer",),
+        status=(200, 202),
+        problems=(409,),
+        idempotent_by_key=True,
     ),
 ]
 
@@ -284,5 +353,5 @@ SERVICE_PAGES: list[AnyRoute] = [
 
 def routes(*, metrics: bool) -> list[AnyRoute]:
     """Give the table; without `/metrics` where it is turned off."""
-    table = [*THREADS, *CONTROL, *QUESTIONS, *HALT, *SERVICE_PAGES]
+    table = [*THREADS, *CONTROL, *QUESTIONS, *EVENTS, *HALT, *CALLBACKS, *SERVICE_PAGES]
     return [route for route in table if metrics or route.path != "/metrics"]

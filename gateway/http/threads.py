@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine
+from dataclasses import replace
 from typing import Any
 
 from aiohttp import web
@@ -11,6 +12,7 @@ from pydantic import BaseModel
 from agent_core.context.markdown import thread_as_markdown
 from agent_core.errors import Refused
 from agent_core.thread.checkpoint import Log
+from gateway.http import outcomes
 from gateway.http.patience import unless
 from gateway.http.problems import problem_of
 from gateway.http.queries import (
@@ -24,7 +26,7 @@ from gateway.http.queries import (
 from gateway.http.responses import Reply
 from gateway.http.routes import Ask, NoBody, RawBody
 from gateway.http.streams import stream_events, wants_stream
-from gateway.views import EventList, Fork, Launch, Message, Reason, Resume, ThreadView
+from gateway.views import EventList, Fork, Launch, Message, Move, Reason, Resume, ThreadView
 
 
 async def launch(ask: Ask[WaitQuery, Launch]) -> Reply:
@@ -32,7 +34,8 @@ async def launch(ask: Ask[WaitQuery, Launch]) -> Reply:
     thread, is_new = await ask.gateway.launch(
         ask.body, by=ask.by, idempotency_key=ask.idempotency_key
     )
-    return _placed(await _rested(ask, thread), 201 if is_new else 200)
+    placed = _placed(await _rested(ask, thread), 201 if is_new else 200)
+    return await _told(ask, placed)
 
 
 async def listing(ask: Ask[ThreadsQuery, NoBody]) -> Reply:
@@ -42,7 +45,8 @@ async def listing(ask: Ask[ThreadsQuery, NoBody]) -> Reply:
 
 async def one(ask: Ask[WaitQuery, NoBody]) -> Reply:
     """Show a thread, perhaps after it has come to rest."""
-    return Reply(view=await _rested(ask, await ask.gateway.thread(ask.id)))
+    thread = await _rested(ask, await ask.gateway.thread(ask.id))
+    return await _told(ask, Reply(view=thread))
 
 
 async def events(ask: Ask[EventsQuery, NoBody]) -> Reply | web.StreamResponse:
@@ -54,6 +58,11 @@ async def events(ask: Ask[EventsQuery, NoBody]) -> Reply | web.StreamResponse:
     items = await ask.gateway.events(ask.id, after=after, limit=limit)
     more = len(items) == limit
     return Reply(view=EventList(items=items, next_cursor=str(items[-1].seq) if more else None))
+
+
+async def deliveries(ask: Ask[Query, NoBody]) -> Reply:
+    """Show who heard of it where."""
+    return Reply(view=await ask.gateway.deliveries(ask.id))
 
 
 async def say(ask: Ask[Query, Message]) -> Reply:
@@ -78,6 +87,11 @@ async def resume(ask: Ask[Query, Resume]) -> Reply:
 async def cancel(ask: Ask[Query, Reason]) -> Reply:
     """Stop a thread for good."""
     return await _command(ask, ask.gateway.cancel(ask.id, by=ask.by, reason=ask.body.reason))
+
+
+async def move(ask: Ask[Query, Move]) -> Reply:
+    """Let a conversation go on by another channel."""
+    return await _command(ask, ask.gateway.move(ask.id, ask.body.to, by=ask.by))
 
 
 async def retry(ask: Ask[Query, NoBody]) -> Reply:
@@ -110,8 +124,25 @@ async def _rested(ask: Ask[WaitQuery, Any], thread: ThreadView) -> ThreadView:
     if not seconds:
         return thread
     with ask.desk.endings.ending(ask.request) as ending:
-        rested = await unless(ending, ask.gateway.wait(thread.id, seconds=seconds))
+        waiting = ask.gateway.wait(thread.id, seconds=seconds, until=ask.query.until)
+        rested = await unless(ending, waiting)
     return rested or await ask.gateway.thread(thread.id)
+
+
+async def _told(ask: Ask[WaitQuery, Any], reply: Reply) -> Reply:
+    """Tell a thread with its outcome; in words, to who asks for no JSON."""
+    thread = reply.view
+    assert isinstance(thread, ThreadView), "it was just made of one"  # noqa: S101 (ours)
+    reply.headers = {**reply.headers, outcomes.HEADER: outcomes.outcome(thread)}
+    if not _wants_words(ask.request):
+        return reply
+    told = await ask.gateway.told(thread.id) if thread.questions else {}
+    text = outcomes.in_words(thread, told)
+    return replace(reply, view=None, text=text, content_type=f"{outcomes.TEXT}; charset=utf-8")
+
+
+def _wants_words(request: web.Request) -> bool:
+    return request.headers.get("Accept", "").partition(";")[0].strip().lower() == outcomes.TEXT
 
 
 async def _command(ask: Ask[Any, Any], doing: Coroutine[Any, Any, BaseModel]) -> Reply:

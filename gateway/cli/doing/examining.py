@@ -8,6 +8,7 @@ import typer
 from rich.text import Text
 
 from gateway import doctor
+from gateway.checks import Check
 from gateway.cli.doing import screen
 from gateway.cli.doing.plain import shown
 
@@ -32,7 +33,7 @@ def examine(*, as_json: bool) -> None:
         raise typer.Exit(1)
 
 
-def _line(check: doctor.Check) -> Text:
+def _line(check: Check) -> Text:
     todo = f"\n      {shown(check.todo)}" if check.todo else ""
     return Text.assemble(
         (f"{check.status:<4}", _STYLES[check.status]),

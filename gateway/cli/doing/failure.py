@@ -10,6 +10,7 @@ from gateway.settings import SettingsError
 
 FAILED = 1
 USAGE = 2
+STILL_WAITING = 3
 
 
 def exit_code(exc: Exception) -> int:

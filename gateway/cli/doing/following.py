@@ -14,6 +14,8 @@ Hear = Callable[[dict[str, Any]], None]
 _ENDS = frozenset({"ThreadFinished", "ThreadFailed", "ThreadCancelled"})
 _WAKES = frozenset({"MessageReceived", "ThreadResumed"})
 _WAITING = {"QuestionAsked": "waiting for an answer", "ThreadPaused": "paused"}
+_PATIENCE = 600.0
+"""Seconds for a server that is restarted; whoever wants less waits under a timeout."""
 _UNDOING_SECONDS = 1.0
 """What a cancelled thread has running ends, and is undone, after its status says so."""
 
@@ -39,10 +41,12 @@ async def follow(client: Client, thread: str, hear: Hear, line: Progress) -> dic
 
 async def _over(client: Client, thread: str, seq: int) -> dict[str, Any] | None:
     """Give the thread if it is over, and nothing more of it is to be told."""
-    now: dict[str, Any] = (await client.get(thread_path(thread))).data
+    now: dict[str, Any] = (await client.get_surely(thread_path(thread), seconds=_PATIENCE)).data
     if not is_over(now):
         return None
     if now["status"] == "cancelled":
         await asyncio.sleep(_UNDOING_SECONDS)
-    more = (await client.get(f"{thread_path(thread)}/events", {"after": seq, "limit": 1})).data
+    rest = {"after": seq, "limit": 1}
+    path = f"{thread_path(thread)}/events"
+    more = (await client.get_surely(path, rest, seconds=_PATIENCE)).data
     return None if more["items"] else now

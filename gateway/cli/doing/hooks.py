@@ -11,10 +11,12 @@ from typing import Any
 
 import typer
 
+from channels.callback.guard import Guard
 from channels.webhook.channel import message_of
 from channels.webhook.declaration import Source
 from channels.webhook.rehearsal import Rehearsal, rehearse
 from gateway.agents import load_agents
+from gateway.callback_settings import CallbackSettings
 from gateway.cli.doing import screen
 from gateway.cli.doing.screen import Column
 from gateway.config import load_config
@@ -31,6 +33,7 @@ _COLUMNS = (
 )
 _TOLD = {
     "say": "It would be said to the agent.",
+    "report": "It would be an event for whoever waits for its key.",
     "ignore": "It would be ignored",
     "refuse": "It would be refused",
 }
@@ -67,7 +70,12 @@ def _sources() -> tuple[Settings, list[Source]]:
     settings = load(Settings)
     adopt_env_file()
     agents = list(load_agents(settings.agents))
-    return settings, make_sources(load_config(settings.config).hooks, agents, os.environ)
+    return settings, _made(settings, agents)
+
+
+def _made(settings: Settings, agents: list[str]) -> list[Source]:
+    guard = Guard(load(CallbackSettings).allowed)
+    return make_sources(load_config(settings.config).hooks, agents, os.environ, guard)
 
 
 def _shown(settings: Settings, source: Source) -> dict[str, str]:
@@ -105,6 +113,8 @@ def _told(source: Source, found: Rehearsal) -> dict[str, Any]:
         "why": found.why or None,
         "delivery": found.delivery or None,
     }
+    if found.happened is not None:
+        return told | {"event_key": found.happened.key, "event_value": found.happened.value}
     if found.mapped is None:
         return told
     message = message_of(source, found.delivery, found.mapped)
@@ -121,12 +131,15 @@ def _told(source: Source, found: Rehearsal) -> dict[str, Any]:
 
 def _print(source: Source, found: Rehearsal) -> None:
     told = _told(source, found)
-    end = f": {found.why}." if found.effect != "say" else ""
+    end = "" if found.effect in {"say", "report"} else f": {found.why}."
     screen.say(f"{_TOLD[found.effect]}{end}")
     screen.say(f"verified: {found.verified}")
-    for field in ("delivery", "place", "on_repeat", "agent", "requester"):
+    for field in ("delivery", "event_key", "place", "on_repeat", "agent", "requester"):
         if told.get(field):
             screen.say(f"{field}: {told[field]}")
+    if found.happened is not None:
+        screen.say("value:")
+        screen.data(json.dumps(found.happened.value, ensure_ascii=False))
     if found.mapped is not None:
         screen.say(f"audience: {', '.join(found.mapped.audience) or 'who began it'}")
         screen.say("message:")

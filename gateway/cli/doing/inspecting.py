@@ -13,19 +13,19 @@ import typer
 from channels.email.dns_records import DnsTxt
 from channels.email.mail import Address, ReadingOptions, ReadMail
 from channels.email.pool import MailReader
-from gateway.channel_settings import EmailSettings
 from gateway.cli.doing import screen
-from gateway.keys import secret_file
-from gateway.settings import Settings, load, sqlite_file
+from gateway.email_settings import EmailSettings
+from gateway.keys import known_secret
+from gateway.settings import Settings, load
 
 
 def inspect(files: list[str], *, verify: bool) -> None:
     """Read all mails, and fail at the end if a file could not be had."""
     settings = load(EmailSettings)
     options = ReadingOptions(
-        address=settings.address,
-        authserv_id=settings.authserv_id,
-        secret=_known_secret(load(Settings)),
+        address=settings.email_address,
+        authserv_id=settings.email_authserv_id,
+        secret=known_secret(load(Settings)),
         verify_dkim=verify,
     )
     if not asyncio.run(_inspect(files, options)):
@@ -48,15 +48,6 @@ async def _inspect(files: list[str], options: ReadingOptions) -> bool:
 
 def _raw(name: str) -> bytes:
     return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
-
-
-def _known_secret(settings: Settings) -> bytes:
-    """Give the server's secret if there is one: looking at a mail is no reason to make it."""
-    if settings.secret_key is not None:
-        return settings.secret_key.get_secret_value().encode()
-    database = sqlite_file(settings.database_url)
-    path = secret_file(database) if database else None
-    return path.read_bytes().strip() if path and path.is_file() else b""
 
 
 def _shown(name: str, mail: ReadMail) -> dict[str, object]:

@@ -88,7 +88,21 @@ def answer(question: str, decided: Decision, *, comment: str, as_json: bool) -> 
     reply = calls.with_client(work, "answering")
     if as_json:
         return screen.data(reply.text)
-    screen.say(f"answered: {outcome(reply.data)}")
+    became = "counted" if reply.data["status"] == "open" else "answered"
+    screen.say(f"{became}: {outcome(reply.data)}")
+    return screen.data(reply.data["id"])
+
+
+def change(question: str, what: str, *, reason: str, as_json: bool) -> None:
+    """Withdraw a question, or take its approval back."""
+
+    async def work(client: Client, _line: Progress) -> Reply:
+        return await client.post(f"{question_path(question)}/{what}", {"reason": reason})
+
+    reply = calls.with_client(work, "asking the server")
+    if as_json:
+        return screen.data(reply.text)
+    screen.say(f"question {outcome(reply.data)}")
     return screen.data(reply.data["id"])
 
 

@@ -37,23 +37,28 @@ def talk_console() -> Console:
 def _console(stream: TextIO) -> Console:
     from rich.console import Console  # noqa: PLC0415 - see above
 
-    if isinstance(stream, io.TextIOWrapper):
-        stream.reconfigure(errors="replace")  # a terminal without our signs shows "?"
-    console = Console(file=stream, highlight=False, soft_wrap=False)
+    console = Console(file=_lenient(stream), highlight=False, soft_wrap=False)
     if not console.is_terminal:
         console.width = _NO_EDGE
     return console
 
 
+def _lenient(stream: TextIO) -> TextIO:
+    """Show "?" where a terminal or a log has no sign for ours: no command fails for that."""
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="replace")
+    return stream
+
+
 def data(text: str) -> None:
     """Print data as it is."""
-    sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+    _lenient(sys.stdout).write(text if text.endswith("\n") else f"{text}\n")
     sys.stdout.flush()
 
 
 def say(words: str) -> None:
     """Talk."""
-    sys.stderr.write(f"{shown(words)}\n")
+    _lenient(sys.stderr).write(f"{shown(words)}\n")
     sys.stderr.flush()
 
 

@@ -7,6 +7,7 @@ from typing import Literal
 
 from gateway import logs
 from gateway.cli.doing import screen
+from gateway.email_settings import EmailSettings
 from gateway.settings import (
     ModelSettings,
     Settings,
@@ -34,4 +35,7 @@ def serve(role: Literal["all", "web", "worker"], *, as_json: bool) -> None:
 
 def _secrets(settings: Settings) -> tuple[str, ...]:
     found = (settings.secret_key, load(ModelSettings).api_key)
-    return tuple(secret.get_secret_value() for secret in found if secret is not None)
+    return (
+        *(secret.get_secret_value() for secret in found if secret is not None),
+        *load(EmailSettings).secrets,
+    )

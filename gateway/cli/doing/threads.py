@@ -21,6 +21,7 @@ _COLUMNS = (
     Column("waits for, or result"),
 )
 _PAGE = 1000
+_NOT_FOUND = 404
 
 
 def list_(query: dict[str, object], *, as_json: bool) -> None:
@@ -65,12 +66,29 @@ async def _tell(client: Client, line: Progress, thread: str) -> None:
     found = (await client.get(thread_path(thread))).data
     console = screen.data_console()
     timeline = Timeline(console)
-    events = await _log(client, thread)
+    events, told = await _log(client, thread), await _told(client, thread)
     line.hide()
     console.print(head(found))
     for event in events:
         timeline.print(event)
+        for delivery in told.get(event["seq"], ()):
+            timeline.tell(delivery)
     console.print(foot(found))
+
+
+async def _told(client: Client, thread: str) -> dict[int, list[dict[str, Any]]]:
+    """Give who heard where, by the event; a server of an earlier version can't tell."""
+    try:
+        page = (await client.get(f"{thread_path(thread)}/deliveries")).data
+    except ApiError as exc:
+        if exc.status != _NOT_FOUND:
+            raise
+        return {}
+    found: dict[int, list[dict[str, Any]]] = {}
+    for one in page["items"]:
+        if not one["address"].startswith("web:"):  # that is this very log
+            found.setdefault(one["event"], []).append(one)
+    return found
 
 
 async def _log(client: Client, thread: str) -> list[dict[str, Any]]:

@@ -17,9 +17,10 @@ from rich.table import Table
 from rich.text import Text
 
 from gateway.cli.doing.plain import one_line, shown
-from gateway.cli.doing.words import Calls, Event, how_to_answer, learn, words
+from gateway.cli.doing.words import Calls, Event, delivered, how_to_answer, learn, words
 from gateway.demo.words import value_words
 
+_INDENT = " " * 15
 _NARROW = 64
 """Under this width the types of events give their room to the words."""
 _MOST = 2000
@@ -42,6 +43,11 @@ class Timeline:
             self._day = f"{at:%Y-%m-%d}"
             self._console.print(_day(self._day, self._console))
         self._console.print(self._row(event, at))
+
+    def tell(self, delivery: Mapping[str, Any]) -> None:
+        """Print under an event who heard of it where."""
+        words = f"→ {delivery['address']} ({delivered(delivery)})"
+        self._console.print(Text(f"{_INDENT}{one_line(words)}", style="dim"), overflow="fold")
 
     def _row(self, event: Event, at: datetime) -> RenderableType:
         told = _cut(words(event, self._calls))

@@ -110,6 +110,10 @@ def _steered(event: Event, _calls: Calls) -> str:
     return _joined(_by(event), event.get("reason") or event.get("instruction"))
 
 
+def _moved(event: Event, _calls: Calls) -> str:
+    return _joined(f"to {event['to']}", _by(event))
+
+
 def _undone(event: Event, calls: Calls) -> str:
     return _joined(_tool(event, calls), event.get("error") or "undone")
 
@@ -152,6 +156,8 @@ _WORDS: Mapping[str, Callable[[Event, Calls], str]] = {
     "ToolFailed": _tool_failed,
     "QuestionAsked": _asked,
     "QuestionAnswered": _answered,
+    "VoteCast": _answered,
+    "ApprovalTakenBack": _withdrawn,
     "QuestionReminded": _about,
     "QuestionEscalated": _escalated,
     "QuestionExpired": _about,
@@ -159,6 +165,7 @@ _WORDS: Mapping[str, Callable[[Event, Calls], str]] = {
     "AnswerRefused": _withdrawn,
     "ThreadPaused": _steered,
     "ThreadResumed": _steered,
+    "ThreadMoved": _moved,
     "ThreadCancelled": _steered,
     "CompensationRan": _undone,
     "LimitReached": _limited,
@@ -168,6 +175,21 @@ _WORDS: Mapping[str, Callable[[Event, Calls], str]] = {
 }
 TOLD = frozenset(_WORDS)
 """The types that are told in words; a test compares them with those that there are."""
+
+
+def delivered(delivery: Mapping[str, Any]) -> str:
+    """Tell what became of a message to somebody."""
+    kind, _, what = delivery["kind"].partition(".")
+    match delivery["status"]:
+        case "failed":
+            how = f"failed: {delivery.get('error') or 'nobody knows why'}"
+        case "pending" if delivery.get("attempts"):
+            how = f"tried {delivery['attempts']} times"
+        case "pending":
+            how = f"waits until {delivery['due_at']}" if delivery.get("due_at") else "waits"
+        case status:
+            how = str(status)
+    return f"{what or kind}, {how}"
 
 
 def how_to_answer(question: Mapping[str, Any]) -> str:
@@ -182,6 +204,10 @@ def how_to_answer(question: Mapping[str, Any]) -> str:
 
 def outcome(question: Mapping[str, Any]) -> str:
     """Tell what became of a question."""
+    if question.get("taken_back"):
+        return "taken back; it is asked anew"
+    if question["status"] == "open" and question.get("votes"):
+        return f"still open: {len(question['votes'])} said, {question['quorum']} must agree"
     if question["status"] != "answered":
         return str(question["status"])
     return f"{decision(question['answer'])} by {question.get('answered_by') or 'somebody'}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import socket
@@ -13,15 +14,20 @@ from types import SimpleNamespace
 
 import pytest
 
+from channels.callback.addresses import parse_target
+from channels.callback.endpoints import Endpoints
 from channels.slack.manifest import BOT_EVENTS
+from gateway.checks import Check
 from gateway.cli import main
-from gateway.doctor import Check, examine
+from gateway.doctor import examine
 from gateway.keys import secret_file
+from gateway.memory import SealedMemory
+from storage.sqlite import SqliteStore
 from tests.unit.gateway.canned import Canned
 
 AGENT = "from agent_core import Agent, ScriptedModel, says\n"
 HEALTHY = ["settings", "disk", "fsync", "secret", "database", "clock", "agents", "model"]
-HEALTHY += ["slack", "port"]
+HEALTHY += ["slack", "email", "hooks", "port"]
 OWN_MODEL = AGENT + "desk = Agent('desk', model=ScriptedModel([says('x')]))\n"
 
 
@@ -29,7 +35,7 @@ OWN_MODEL = AGENT + "desk = Agent('desk', model=ScriptedModel([says('x')]))\n"
 def healthy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder with one agent and settings that work."""
     for name in list(os.environ):
-        if name.startswith(("PARLEY_", "OPENAI_", "SLACK_", "EMAIL_")):
+        if name.startswith(("PARLEY_", "OPENAI_", "SLACK_", "EMAIL_", "SMTP_", "IMAP_")):
             monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
@@ -63,6 +69,8 @@ def test_healthy_installation_is_all_ok_and_nothing_is_made(healthy: Path) -> No
             "agents",
             "model",
             "slack",
+            "email",
+            "hooks",
             "port",
         ],
         "ok",
@@ -149,6 +157,29 @@ def test_database_that_answers_shows_its_schema() -> None:
         main(["db", "upgrade"])
 
     assert "answers, schema 0" in found("database").told
+
+
+def test_disabled_endpoints_of_callbacks_are_a_warning(healthy: Path) -> None:
+    """Somebody waits for what is not sent any more; with none, all is well."""
+    with pytest.raises(SystemExit):
+        main(["db", "upgrade"])
+    assert (found("callbacks").status, found("callbacks").todo) == ("ok", "")
+
+    async def disable() -> None:
+        store = SqliteStore(healthy / "parley.db")
+        await store.open()
+        memory = SealedMemory(store, "callback", b"s" * 32)
+        endpoints = Endpoints(memory, lambda: 1)
+        await endpoints.disable(parse_target("https://ci.example.com/in"), "answered 410")
+        await store.close()
+
+    asyncio.run(disable())
+
+    assert (found("callbacks").status, found("callbacks").todo) == (
+        "warn",
+        "parley callbacks list, then enable and replay",
+    )
+    assert "1 endpoint" in found("callbacks").told
 
 
 def test_older_schema_is_a_warning_and_is_not_upgraded_by_looking(healthy: Path) -> None:

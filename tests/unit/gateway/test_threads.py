@@ -169,7 +169,7 @@ async def test_snapshot_is_kept_when_it_is_worth_it() -> None:
         b"\x00",
         b"[]",
         b'{"fold": 1}',
-        b'{"fold": 2, "state": {}}',
+        b'{"fold": 999, "state": {}}',
         b'{"state": {"seq": "many"}}',
     ],
 )

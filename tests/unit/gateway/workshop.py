@@ -16,6 +16,7 @@ from gateway.engine import Engine, EngineOptions
 from gateway.hints import Hints
 from gateway.local import LocalGateway
 from gateway.nearby import Nearby
+from gateway.routing import ORIGIN_ONLY, Routing
 from gateway.views import Launch, ThreadView
 from storage.errors import StoreBusy
 from storage.memory import MemoryStore
@@ -109,14 +110,23 @@ async def until(holds: Callable[[], bool]) -> None:
 class Workshop:
     """A gateway on a store, and as many engines as a test wants."""
 
-    def __init__(self, store: Store, agents: Sequence[Agent], world: World | None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        agents: Sequence[Agent],
+        world: World | None,
+        routing: Routing = ORIGIN_ONLY,
+    ) -> None:
         """Put the gateway on the store."""
         self.store = store
         self.agents = {agent.name: agent for agent in agents}
         self.world = world
         self.hints = Hints(store)
         self.nearby = Nearby()
-        self.gateway = LocalGateway(store, self.agents, self.hints, world=world, nearby=self.nearby)
+        self.routing = routing
+        self.gateway = LocalGateway(
+            store, self.agents, self.hints, world=world, nearby=self.nearby, routing=routing
+        )
         self._tasks: list[asyncio.Task[None]] = []
 
     def listen(self) -> None:
@@ -144,6 +154,7 @@ class Workshop:
                 options=options,
                 nearby=nearby,
                 live=live,
+                routing=self.routing,
             )
         )
         self._tasks.append(machine.task)
@@ -196,11 +207,15 @@ async def stop(task: asyncio.Task[Any]) -> None:
 
 @asynccontextmanager
 async def workshop(
-    store: Store, *agents: Agent, world: World | None = None, deaf: bool = False
+    store: Store,
+    *agents: Agent,
+    world: World | None = None,
+    deaf: bool = False,
+    routing: Routing = ORIGIN_ONLY,
 ) -> AsyncIterator[Workshop]:
     """Open a workshop without an engine; `deaf` loses every hint."""
     await store.open()
-    opened = Workshop(store, agents, world)
+    opened = Workshop(store, agents, world, routing)
     if not deaf:
         opened.listen()
     try:

@@ -42,7 +42,7 @@ def parley(
     """Run a command against the canned server, from an empty folder."""
     monkeypatch.chdir(tmp_path)
     for name in list(os.environ):
-        if name.startswith(("PARLEY_", "OPENAI_", "EMAIL_")):
+        if name.startswith(("PARLEY_", "OPENAI_", "EMAIL_", "SMTP_", "IMAP_")):
             monkeypatch.delenv(name)
     monkeypatch.setenv("PARLEY_URL", canned.url)
     monkeypatch.setenv("PARLEY_API_KEY", "pk_test")

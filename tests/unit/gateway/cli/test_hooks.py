@@ -31,6 +31,14 @@ message = "{{ payload.text }}"
 RUN = str(FOLDER / "github-ci.workflow_run.json")
 EVENT = ("--header", "X-GitHub-Event: workflow_run")
 
+EVENTS_TOML = """
+[hooks.cd]
+scheme = "bearer"
+secret_env = "CI_SECRET"
+event_key = "{% if payload.id is defined %}deploy/{{ payload.id }}{% endif %}"
+event_value = "{'state': payload.state}"
+"""
+
 
 @pytest.fixture(autouse=True)
 def installation(parley: Parley, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,3 +182,39 @@ def test_without_hooks_the_list_says_how_to_declare_one(parley: Parley, tmp_path
 
     assert (ran.code, ran.out) == (0, "")
     assert "[hooks.NAME]" in ran.err
+
+
+def test_event_is_shown_with_its_key_and_value(parley: Parley, tmp_path: Path) -> None:
+    """No agent is needed: none is told anything, though there are two."""
+    (tmp_path / "agents.py").write_text(AGENTS + 'other = Agent("other", model=ScriptedModel([]))')
+    (tmp_path / "parley.toml").write_text(EVENTS_TOML)
+    (tmp_path / "p.json").write_text('{"id": 7, "state": "success", "more": 1}')
+    (tmp_path / "q.json").write_text('{"state": "success"}')
+    ran = parley("hooks", "try", "cd", "p.json", "--json")
+    told = parley("hooks", "try", "cd", "p.json")
+    ignored = parley("hooks", "try", "cd", "q.json")
+
+    assert ran.data["effect"] == "report"
+    assert (ran.data["event_key"], ran.data["event_value"]) == ("deploy/7", {"state": "success"})
+    assert (told.code, told.out) == (0, '{"state": "success"}\n')
+    assert "event_key: deploy/7" in told.err
+    assert (ignored.code, "It would be ignored" in ignored.err) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('event_value = "payload"', "event_value: it goes with event_key"),
+        ('event_key = "{{ payload.id"', "event_key: "),
+        ('event_key = "x"\nevent_value = "payload ** 2"', "event_value: "),
+    ],
+)
+def test_event_that_cannot_work_is_told_at_the_start(
+    parley: Parley, tmp_path: Path, line: str, words: str
+) -> None:
+    """By its place in the file."""
+    base = '[hooks.cd]\nscheme = "bearer"\nsecret_env = "CI_SECRET"\nmessage = "m"\n'
+    (tmp_path / "parley.toml").write_text(base + line)
+    ran = parley("hooks", "list")
+
+    assert (ran.code, f"hooks.cd.{words}" in ran.err) == (2, True), ran.err

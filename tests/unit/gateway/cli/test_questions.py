@@ -140,3 +140,49 @@ def test_halt_is_pulled_with_a_reason_and_lifted(parley: Parley, canned: Canned)
         {"reason": "halted by hand"},
         None,
     ]
+
+
+def test_vote_that_does_not_decide_says_so(parley: Parley, canned: Canned) -> None:
+    """Counted, and how many it takes."""
+    votes = [{"by": "otto", "approved": True, "at": "2026-11-16T09:31:00Z"}]
+    canned.on("POST", "/v1/questions/q_1/answer", QUESTION | {"quorum": 2, "votes": votes})
+
+    ran = parley("questions", "answer", "q_1", "--approve")
+
+    assert (ran.code, ran.out) == (0, "q_1\n")
+    assert ran.err == "counted: still open: 1 said, 2 must agree\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "became", "words"),
+    [
+        ("withdraw", {"status": "withdrawn"}, "question withdrawn\n"),
+        (
+            "take-back",
+            {"status": "withdrawn", "taken_back": True},
+            "question taken back; it is asked anew\n",
+        ),
+    ],
+)
+def test_question_can_be_withdrawn_and_its_approval_taken_back(
+    parley: Parley, canned: Canned, command: str, became: dict[str, object], words: str
+) -> None:
+    """With a reason, which stays in the log."""
+    canned.on("POST", f"/v1/questions/q_1/{command}", QUESTION | became)
+
+    ran = parley("questions", command, "q_1", "--reason", "wrong order")
+    data = parley("questions", command, "q_1", "--json")
+
+    assert json.loads(canned.asked[0].body) == {"reason": "wrong order"}
+    assert (ran.code, ran.out, ran.err) == (0, "q_1\n", words)
+    assert json.loads(data.out)["status"] == "withdrawn"
+
+
+def test_too_late_to_take_back_is_told_in_the_servers_words(parley: Parley, canned: Canned) -> None:
+    """And fails."""
+    words = "it is too late to take that back: refund has begun to run"
+    canned.problem("POST", "/v1/questions/q_1/take-back", 409, words)
+
+    ran = parley("questions", "take-back", "q_1")
+
+    assert (ran.code, ran.err) == (1, f"parley: {words}\n")

@@ -17,3 +17,18 @@ def test_commands_load_no_terminal_library_before_they_lay_something_out(module:
     )
 
     assert done.stdout == "False\n"
+
+
+def test_result_with_signs_that_the_log_has_not_is_no_failure() -> None:
+    """A runner may have an odd encoding; what finished must exit 0 all the same."""
+    said = r"screen.data('gr\u00fcn \U0001f9f5'); screen.say('\u2713')"
+    code = f"from gateway.cli.doing import screen; {said}"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        check=False,
+        timeout=60,
+        env={"PYTHONIOENCODING": "latin-1:strict"},
+    )
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"gr\xfcn ?\n", b"?\n")

@@ -83,6 +83,32 @@ def test_show_tells_the_story_event_by_event(parley: Parley, canned: Canned) -> 
     ]
 
 
+def test_show_tells_who_heard_where(parley: Parley, canned: Canned) -> None:
+    """Under the event that it was about; what stands in the log itself is no news."""
+    said = {"id": "x", "event": 2, "kind": "question.asked", "attempts": 0}
+    rows = [
+        said | {"address": "slack:T1:C1", "status": "settled"},
+        said | {"address": "email:a@x.org", "status": "failed", "error": "bounced"},
+        said | {"address": "email:b@x.org", "status": "pending", "due_at": "2026-11-17T09:00"},
+        said | {"address": "email:c@x.org", "status": "pending", "attempts": 3},
+        said | {"address": "web:th_1", "status": "sent", "event": 6},
+    ]
+    canned.on("GET", "/v1/threads/th_1", THREAD)
+    canned.on("GET", "/v1/threads/th_1/deliveries", {"items": rows, "next_cursor": None})
+    canned.stream("th_1", [EVENTS])
+
+    lines = [line.strip() for line in parley("threads", "show", "th_1").out.splitlines()]
+
+    at = next(number for number, line in enumerate(lines) if "MessageReceived" in line)
+    assert lines[at + 1 : at + 5] == [
+        "→ slack:T1:C1 (asked, settled)",
+        "→ email:a@x.org (asked, failed: bounced)",
+        "→ email:b@x.org (asked, waits until 2026-11-17T09:00)",
+        "→ email:c@x.org (asked, tried 3 times)",
+    ]
+    assert not [line for line in lines if "web:th_1" in line]
+
+
 def test_show_tells_how_to_answer_what_a_thread_waits_for(parley: Parley, canned: Canned) -> None:
     """The card of the demo, with the command below."""
     canned.on("GET", "/v1/threads/th_1", THREAD | {"status": "waiting", "questions": [QUESTION]})
@@ -283,6 +309,7 @@ def test_launch_waits_for_the_result_through_questions(parley: Parley, canned: C
 
     assert (ran.code, ran.out) == (0, "All done.\n")
     assert ran.err.splitlines() == [
+        "launched th_1",
         "May I refund order 1042?",
         "  parley questions answer q_1 --approve | --deny [--comment WHY]",
     ]
@@ -296,6 +323,10 @@ def test_launch_that_waited_for_a_failure_exits_1(parley: Parley, canned: Canned
     canned.stream("th_1", [[EVENTS[0], EVENTS[5] | {"type": "ThreadFailed", "error": "no model"}]])
 
     ran = parley("launch", "desk", "x", "--wait")
-    assert (ran.code, ran.out, ran.err) == (1, "", "the thread th_1 is failed: no model\n")
+    assert (ran.code, ran.out, ran.err) == (
+        1,
+        "",
+        "launched th_1\nthe thread th_1 is failed: no model\n",
+    )
     canned.stream("th_1", [[EVENTS[0], EVENTS[5] | {"type": "ThreadFailed", "error": "no model"}]])
-    assert parley("launch", "desk", "x", "--wait", "--json").data == failed
+    assert parley("launch", "desk", "x", "--wait", "--json").data == failed | {"outcome": "failed"}

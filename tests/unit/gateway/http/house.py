@@ -16,6 +16,10 @@ import aiohttp
 
 from agent_core import Agent, ModelReply, ModelRequest, ScriptedModel, call, calls, says, tool
 from agent_core.thread.events import Millis
+from channels.event.channel import EventChannel
+from channels.recording import DictMemory
+from gateway.callbacks import Callbacks
+from gateway.channel_wiring import open_channels
 from gateway.engine import Engine
 from gateway.hints import Hints
 from gateway.http.app import make_app, run_app
@@ -23,6 +27,7 @@ from gateway.http.connections import DeadlineRunner
 from gateway.http.options import HttpOptions
 from gateway.keys import SCOPES, new_key
 from gateway.local import LocalGateway
+from gateway.people import Directory
 from storage.memory import MemoryStore
 from storage.values import ApiKey
 
@@ -143,11 +148,17 @@ async def house(
     desk = gateway(store, agents, hints)
     work = [hints.run(), *([Engine(store, agents, hints).run()] if works else [])]
     tasks = [asyncio.ensure_future(one) for one in work]
-    runner = await run_app(make_app(desk, store, options), "127.0.0.1", 0)
+    events = EventChannel()
+    own = open_channels(
+        {"event": events}, desk, store, Directory(), {}, secret=b"s" * 32, receives=True
+    )
+    callbacks = Callbacks(store, DictMemory())
+    app = make_app(desk, store, options, events=events, callbacks=callbacks)
+    runner = await run_app(app, "127.0.0.1", 0)
     keys: dict[str, str] = {scope: text for scope, (text, _) in made.items()}
     rows: dict[str, ApiKey] = {scope: row for scope, (_, row) in made.items()}
     try:
-        async with aiohttp.ClientSession() as session:
+        async with own, aiohttp.ClientSession() as session:
             yield House(store, desk, runner, keys, rows, session)
     finally:
         await runner.cleanup()

@@ -39,8 +39,10 @@ def test_every_call_of_the_design_is_there(document: Schema) -> None:
         "POST /v1/threads/import",
         "GET /v1/threads/{thread}",
         "GET /v1/threads/{thread}/events",
+        "GET /v1/threads/{thread}/deliveries",
         "GET /v1/threads/{thread}/export",
         "POST /v1/threads/{thread}/messages",
+        "POST /v1/threads/{thread}/move",
         "POST /v1/threads/{thread}/pause",
         "POST /v1/threads/{thread}/resume",
         "POST /v1/threads/{thread}/cancel",
@@ -49,9 +51,15 @@ def test_every_call_of_the_design_is_there(document: Schema) -> None:
         "GET /v1/questions",
         "GET /v1/questions/{question}",
         "POST /v1/questions/{question}/answer",
+        "POST /v1/questions/{question}/withdraw",
+        "POST /v1/questions/{question}/take-back",
+        "POST /v1/events",
         "GET /v1/halt",
         "PUT /v1/halt",
         "DELETE /v1/halt",
+        "GET /v1/callbacks",
+        "POST /v1/callbacks/replay",
+        "POST /v1/callbacks/enable",
         "GET /healthz",
         "GET /readyz",
         "GET /metrics",
@@ -70,7 +78,7 @@ def test_every_operation_has_a_name_of_its_own(document: Schema) -> None:
     """It becomes a method's name in somebody's client."""
     names = [one["operationId"] for one in operations(document)]
 
-    assert len(set(names)) == len(names) == 21
+    assert len(set(names)) == len(names) == 29
 
 
 def test_every_problem_that_a_sender_can_cause_is_described(document: Schema) -> None:
