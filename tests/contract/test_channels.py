@@ -106,5 +106,5 @@ async def test_it_sends_without_receiving(at_work: AtWork) -> None:
 async def test_what_it_serves_has_a_method_and_a_path_of_its_own(at_work: AtWork) -> None:
     """The gateway mounts it beside everything else."""
     for method, path in at_work.channel.routes():
-        assert method in {"GET", "POST"}
-        assert path.startswith(("/slack/", "/email/", "/hooks/"))
+        assert method in {"GET", "HEAD", "POST"}
+        assert path.startswith(("/slack/", "/email/", "/a/", "/hooks/", "/r/"))

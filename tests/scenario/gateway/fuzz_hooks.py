@@ -1,4 +1,4 @@
-"""What schemathesis can't make up: a cursor of a list, an answer that fits, a thread to take over.
+"""What schemathesis can't make up: a cursor, an answer that fits, a callback, a thread to import.
 
 Loaded by schemathesis in its own process. Requests that are to be accepted get a real value in
 place of the made-up one; those that are to be refused stay as they are.
@@ -28,6 +28,9 @@ def before_call(_context: Any, case: Any, _kwargs: Any) -> None:  # noqa: ANN401
         case.query["cursor"] = cursors[next(_numbers) % len(cursors)]
     if path.endswith("/answer") and isinstance(case.body, dict):
         case.body["value"] = {"approved": next(_numbers) % 2 == 0}
+    for field in ("callback_url", "url"):
+        if isinstance(case.body, dict) and field in case.body:
+            case.body[field] = "https://ci.example.com/in"
     if path.endswith("/import"):
         case.body = _thread()
 

@@ -173,11 +173,12 @@ async def killable_server(
     pause: float = 0.0,
     agents: str = AGENTS,
     settings: Mapping[str, str] | None = None,
+    has_key: bool = True,
 ) -> AsyncIterator[KillableServer]:
-    """Make a folder with agents and a key; nothing runs yet."""
+    """Make a folder with agents and a key, if one is needed; nothing runs yet."""
     prepare(folder, agents)
     port = free_port()
-    ours = ("PARLEY_", "OPENAI_", "SLACK_", "COLUMNS")
+    ours = ("PARLEY_", "OPENAI_", "SLACK_", "EMAIL_", "SMTP_", "IMAP_", "COLUMNS")
     environ = {name: value for name, value in os.environ.items() if not name.startswith(ours)} | {
         "PYTHONPATH": str(ROOT),
         "PARLEY_AGENTS": "./agents.py",
@@ -187,7 +188,7 @@ async def killable_server(
         "STORY_PAUSE": str(pause),
         **(settings or {}),
     }
-    key = await new_key(folder, environ)
+    key = await new_key(folder, environ) if has_key else ""
     with (folder / "server.log").open("ab") as log:
         supervisor = await asyncio.create_subprocess_exec(
             *(sys.executable, "-P", "-m", "tests.doubles.warm_server"),

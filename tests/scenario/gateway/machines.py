@@ -7,7 +7,7 @@ import os
 import random
 import signal
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,7 +29,7 @@ SELECT id, wake_at, lease_until FROM threads
 WHERE wake_at > 0 OR lease_until > extract(epoch FROM now()) * 1000
 """
 """The lease of a dead worker may stay behind on a thread that was cancelled in time."""
-_UNSENT = "SELECT id, status, lease_until FROM deliveries WHERE status <> 'sent'"
+_UNSENT = "SELECT id, status, lease_until FROM deliveries WHERE status NOT IN ('sent', 'settled')"
 
 
 @dataclass
@@ -84,13 +84,20 @@ class Machines:
 
 @asynccontextmanager
 async def machines(
-    folder: Path, roles: Sequence[str], chance: random.Random
+    folder: Path,
+    roles: Sequence[str],
+    chance: random.Random,
+    *,
+    agents: str = AGENTS,
+    config: str = "",
+    settings: Mapping[str, str] | None = None,
 ) -> AsyncIterator[Machines]:
     """Start a process of each role on a database of their own."""
-    prepare(folder, AGENTS)
+    prepare(folder, agents)
+    (folder / "parley.toml").write_text(config)
     async with AsyncExitStack() as stack:
         database = await stack.enter_async_context(postgres_url(upgraded))
-        environ = _environ(database)
+        environ = {**_environ(database), **(settings or {})}
         key = await new_key(folder, environ)
         made = Machines(folder, database, key, chance)
         for role in roles:

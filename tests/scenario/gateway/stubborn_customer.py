@@ -186,7 +186,7 @@ def _check_repeats(log: list[Any]) -> None:
 async def at_rest(server: KillableServer) -> None:
     """Wait until nothing is due, nothing is held and everything has been sent."""
     due = "SELECT id, wake_at, lease_until FROM threads WHERE wake_at > 0 OR lease_until > 0"
-    unsent = "SELECT id, status FROM deliveries WHERE status <> 'sent'"
+    unsent = "SELECT id, status FROM deliveries WHERE status NOT IN ('sent', 'settled')"
     await until(lambda: not server.rows(due) and not server.rows(unsent))
 
 

@@ -167,3 +167,45 @@ async def test_a_thread_moves_to_another_installation() -> None:
     assert done.json["result"] == "done: paid back A1"
     assert told.headers["Content-Type"].startswith("text/markdown")
     assert "refund please" in told.text
+
+
+# --- changing one's mind --------------------------------------------------------------------------
+
+
+async def test_a_question_is_withdrawn_once(busy: House) -> None:
+    """With a reason; then it is gone for everybody."""
+    thread = await busy.launch("refund please")
+    where = f"/v1/questions/{thread['questions'][0]['id']}"
+    withdrawn = await busy.call("POST", f"{where}/withdraw", {"reason": "not needed"})
+    again = await busy.call("POST", f"{where}/withdraw")
+    late = await busy.call("POST", f"{where}/answer", YES)
+    back = await busy.call("POST", f"{where}/take-back")
+
+    assert (withdrawn.status, withdrawn.json["status"]) == (200, "withdrawn")
+    assert (again.status, again.problem) == (410, "question-closed")
+    assert (late.status, late.problem) == (410, "question-closed")
+    assert (back.status, back.problem) == (409, "too-late")
+    assert "no approval to take back" in back.json["detail"]
+
+
+async def test_an_approval_is_taken_back_before_it_runs(busy: House) -> None:
+    """While the thread is paused; the question stands in the queue again, under a new id."""
+    thread = await busy.launch("refund please")
+    asked = thread["questions"][0]["id"]
+    await busy.call("POST", f"/v1/threads/{thread['id']}/pause")
+    await busy.call("POST", f"/v1/questions/{asked}/answer", YES)
+    back = await busy.call("POST", f"/v1/questions/{asked}/take-back", {"reason": "wrong one"})
+    (queued,) = (await busy.call("GET", "/v1/questions?status=open")).json["items"]
+
+    assert (back.status, back.json["status"], back.json["taken_back"]) == (200, "withdrawn", True)
+    assert (queued["id"] != asked, queued["tool"]) == (True, "refund")
+
+
+async def test_only_keys_that_may_change_questions_do(busy: House) -> None:
+    """Withdrawing is control, taking back belongs to those who answer."""
+    thread = await busy.launch("refund please")
+    where = f"/v1/questions/{thread['questions'][0]['id']}"
+    withdrawn = await busy.call("POST", f"{where}/withdraw", key="answer")
+    back = await busy.call("POST", f"{where}/take-back", key="read")
+
+    assert (withdrawn.status, back.status) == (403, 403)

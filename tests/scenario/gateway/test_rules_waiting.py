@@ -11,7 +11,17 @@ from typing import Any
 
 import pytest
 
-from agent_core import Agent, HandDrivenWorld, ScriptedModel, Waiting, call, calls, says, tool
+from agent_core import (
+    Agent,
+    Escalation,
+    HandDrivenWorld,
+    ScriptedModel,
+    Waiting,
+    call,
+    calls,
+    says,
+    tool,
+)
 from gateway.engine import Engine
 from gateway.hints import Hints
 from storage.memory import MemoryStore
@@ -145,6 +155,39 @@ async def test_escalation_goes_down_the_chain_then_expires(kind: str, tmp_path: 
     assert (types.count("QuestionEscalated"), types.count("QuestionExpired")) == (2, 1)
     escalated = [body["to"] for body in bodies if body["kind"] == "question.escalated"]
     assert escalated == [["lisa"], ["boss"]]
+
+
+@KIND
+async def test_chain_keeps_its_own_times_and_reminders_their_number(
+    kind: str, tmp_path: Path
+) -> None:
+    """Two people for an hour, the boss for a day; one reminder for each stage; across restarts."""
+    chain = (Escalation(("lisa", "cto"), HOUR), Escalation(("boss",), 24 * HOUR))
+    patient = Patient(
+        remind_after=HOUR // 4,
+        remind_times=1,
+        expires_after=2 * HOUR,
+        on_expiry="escalate",
+        escalate_to=chain,
+    )
+    waits = [2 * HOUR, HOUR, 24 * HOUR]
+    async with premises(KINDS[kind](tmp_path), patient.agent, world=patient.clock.world) as here:
+        thread = await here.launch()
+        await here.asked(thread)
+        for stage, seconds in enumerate(waits, start=1):
+            patient.clock.pass_time(seconds - 1)
+            await here.until(thread, "QuestionReminded", times=stage)
+            await here.stop()
+            patient.clock.pass_time(1)
+            await here.start()
+            last = stage == len(waits)
+            ending = "QuestionExpired" if last else "QuestionEscalated"
+            await here.until(thread, ending, times=1 if last else stage)
+        await here.until(thread, "ThreadFinished")
+        types = await here.types(thread)
+
+    counts = [types.count(f"Question{one}") for one in ("Reminded", "Escalated", "Expired")]
+    assert counts == [3, 2, 1]
 
 
 async def test_answer_in_time_stops_the_timers(tmp_path: Path) -> None:
