@@ -11,6 +11,7 @@ from pathlib import Path
 from bench.gateway.desk import clerk, desk
 from bench.gateway.stopwatch import ANSWER, DONE, REQUEST, main
 from channels.web.channel import WebChannel
+from gateway.audit.key import audit_seal
 from gateway.engine import Engine
 from gateway.hints import Hints
 from gateway.local import LocalGateway
@@ -46,7 +47,7 @@ class Parley:
 async def opened(folder: Path, way: str = "") -> AsyncIterator[Parley]:  # noqa: ARG001 (one way only)
     """Run a gateway on a new file."""
     database = folder / "parley.db"
-    store = open_store(f"sqlite:///{database}")
+    store = open_store(f"sqlite:///{database}", seal=audit_seal(b"as it is served"))
     await store.open()
     hints, nearby = Hints(store), Nearby()
     agents = {agent.name: agent for agent in (desk, clerk)}

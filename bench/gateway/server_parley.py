@@ -17,6 +17,7 @@ from pathlib import Path
 from agent_core.thread.events import Millis
 from bench.gateway.desk import desk
 from gateway import logs
+from gateway.audit.key import audit_seal
 from gateway.hints import Hints
 from gateway.http.app import make_app, run_app
 from gateway.http.options import HttpOptions
@@ -49,7 +50,7 @@ class CommitsNothing(LocalGateway):
 
 async def main(folder: Path, port: int, key: str, way: str) -> None:
     """Serve until killed."""
-    store = open_store(f"sqlite:///{folder / 'parley.db'}")
+    store = open_store(f"sqlite:///{folder / 'parley.db'}", seal=audit_seal(b"as it is served"))
     await store.open()
     now = Millis(time.time_ns() // 1_000_000)
     row = ApiKey(

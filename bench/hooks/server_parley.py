@@ -15,6 +15,7 @@ from bench.gateway.desk import desk
 from channels.webhook.channel import WebhookChannel
 from channels.webhook.declaration import Declaration, make_source
 from gateway import logs
+from gateway.audit.key import audit_seal
 from gateway.channel_wiring import open_channels
 from gateway.hints import Hints
 from gateway.http.app import make_app, run_app
@@ -29,7 +30,7 @@ _NO_LIMIT = 1_000_000_000
 
 async def main(folder: Path, port: int, key: bytes, way: str) -> None:
     """Serve until killed."""
-    store = open_store(f"sqlite:///{folder / 'parley.db'}")
+    store = open_store(f"sqlite:///{folder / 'parley.db'}", seal=audit_seal(b"as it is served"))
     await store.open()
     hints = Hints(store)
     gateway = LocalGateway(store, {desk.name: desk}, hints, most_queued=_NO_LIMIT)

@@ -18,6 +18,7 @@ from channels.slack.channel import SlackChannel
 from channels.slack.double import SlackDouble
 from channels.slack.options import SlackOptions
 from gateway import logs
+from gateway.audit.key import audit_seal
 from gateway.channel_wiring import open_channels
 from gateway.hints import Hints
 from gateway.http.app import make_app, run_app
@@ -34,7 +35,7 @@ _KEY = b"key"
 
 async def main(folder: Path, port: int, way: str) -> None:
     """Serve until killed, as `parley serve --role web` does."""
-    store = open_store(f"sqlite:///{folder / 'parley.db'}")
+    store = open_store(f"sqlite:///{folder / 'parley.db'}", seal=audit_seal(b"as it is served"))
     await store.open()
     gateway = LocalGateway(store, {desk.name: desk}, Hints(store), most_queued=_NO_LIMIT)
     async with SlackDouble() as slack:
