@@ -24,9 +24,10 @@ _EVENT = "INSERT INTO events (thread, seq, body) VALUES (?, ?, ?)"
 _MOVE = (
     "UPDATE threads SET seq = ?, status = ?, summary = ?, wake_at = ?, updated_at = ? WHERE id = ?"
 )
-_BEGIN = (
-    "INSERT INTO threads VALUES (?, 'desk', 'running', ?, 'ann', '', 2, 0, ?, NULL, 1, ?, ?, ?)"
-)
+_BEGIN = """
+INSERT INTO threads
+VALUES (?, 'desk', 'running', ?, 'ann', '', 2, 0, ?, NULL, 1, ?, ?, ?, zeroblob(32))
+"""
 _QUESTION = "INSERT OR REPLACE INTO questions VALUES (?, ?, ?, ?, NULL, ?)"
 _SAY = """
 INSERT INTO deliveries (id, thread, seq, address, body, status, due_at, epoch, attempts, error)
