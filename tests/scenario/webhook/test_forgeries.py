@@ -13,8 +13,8 @@ from tests.scenario.webhook.forger import Forgery, forgery, good
 from tests.scenario.webhook.site import Site, site
 from tests.unit.channels.webhook.sender import ALL, source
 
-COUNT = int(os.environ.get("PARLEY_TEST_FORGERIES", "2000"))
-"""10,000 take about half a minute."""
+COUNT = int(os.environ.get("PARLEY_TEST_FORGERIES", "10000"))
+"""More of them by the variable; these take a few seconds."""
 SOURCES = [source(scheme, name=scheme) for scheme in ALL]
 
 
