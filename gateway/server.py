@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-from collections.abc import AsyncIterator, Coroutine, Mapping
+from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Literal
@@ -41,6 +41,7 @@ from gateway.figures import Figures
 from gateway.hints import Hints
 from gateway.http.app import make_app, run_app
 from gateway.http.channel_routes import mount
+from gateway.http.connections import DeadlineRunner
 from gateway.http.options import HttpOptions
 from gateway.keys import secret_key
 from gateway.local import LocalGateway
@@ -174,43 +175,57 @@ async def _running(
         )
         await start(watch_for_ever(house.channels, figures))
         if role != "web":
-            sender = Sender(
-                made.store,
-                house.channels,
-                made.hints,
-                people=house.people,
-                options=failpoints.sender_options(),
-                nearby=failpoints.beside(made.nearby),
-                figures=figures,
-            )
-            engine = Engine(
-                made.store,
-                made.agents,
-                made.hints,
-                world=World(check_audience=house.naming.check),
-                options=failpoints.engine_options(),
-                nearby=failpoints.beside(made.nearby),
-                live=live_channels(house.channels),
-                routing=house.routing,
-            )
-            await start(sender.run())
-            await start(engine.run())
-            await start(sweep_for_ever(made.store))
+            for part in _work(made, house, figures):
+                await start(part)
         if role != "worker":
-            options = HttpOptions(shutdown_grace=5)
-            app = make_app(
-                made.gateway,
-                made.store,
-                options,
-                events=events_of(house.channels),
-                figures=figures,
-                callbacks=Callbacks(made.store, memory_of(made.store, CALLBACK, house.secret)),
-            )
-            mount(app, house.channels.values(), options)
-            runner = await run_app(app, settings.host, settings.port)
+            runner = await _serve_http(made, house, settings, figures)
             stack.push_async_callback(runner.cleanup)
-            _log.info("listening", extra={"port": runner.addresses[0][1]})
         yield
+
+
+def _work(made: Parts, house: House, figures: Figures) -> Iterator[Coroutine[None, None, None]]:
+    """Give what a worker runs: it sends, it advances threads, it sweeps."""
+    sender = Sender(
+        made.store,
+        house.channels,
+        made.hints,
+        people=house.people,
+        options=failpoints.sender_options(),
+        nearby=failpoints.beside(made.nearby),
+        figures=figures,
+    )
+    engine = Engine(
+        made.store,
+        made.agents,
+        made.hints,
+        world=World(check_audience=house.naming.check),
+        options=failpoints.engine_options(),
+        nearby=failpoints.beside(made.nearby),
+        live=live_channels(house.channels),
+        routing=house.routing,
+    )
+    yield sender.run()
+    yield engine.run()
+    yield sweep_for_ever(made.store)
+
+
+async def _serve_http(
+    made: Parts, house: House, settings: Settings, figures: Figures
+) -> DeadlineRunner:
+    """Open the door: the control API, and the channels' own routes beside it."""
+    options = HttpOptions(shutdown_grace=5)
+    app = make_app(
+        made.gateway,
+        made.store,
+        options,
+        events=events_of(house.channels),
+        figures=figures,
+        callbacks=Callbacks(made.store, memory_of(made.store, CALLBACK, house.secret)),
+    )
+    mount(app, house.channels.values(), options)
+    runner = await run_app(app, settings.host, settings.port)
+    _log.info("listening", extra={"port": runner.addresses[0][1]})
+    return runner
 
 
 @asynccontextmanager
