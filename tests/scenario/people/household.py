@@ -53,7 +53,7 @@ hasty = Agent(
     "hasty",
     tools=[refund],
     model=ScriptedModel(decide),
-    waiting={"normal": Waiting(expires_after=2, on_expiry="deny")},
+    waiting={"normal": Waiting(expires_after=5, on_expiry="deny")},
 )
 '''
 
@@ -120,11 +120,12 @@ class Household:
         return str(thread["id"])
 
     async def question(self, thread: str) -> str:
-        """Wait for the question that a thread asks."""
+        """Wait for the question that a thread asks; in its log, because it may be over by now."""
 
         async def look() -> str | None:
-            _, found = await self.call("GET", f"threads/{thread}")
-            return next((str(one["id"]) for one in found["questions"]), None)
+            _, log = await self.call("GET", f"threads/{thread}/events")
+            asked = (one for one in log["items"] if one["type"] == "QuestionAsked")
+            return next((str(one["question"]["id"]) for one in asked), None)
 
         return await self.seen(look)
 

@@ -57,8 +57,10 @@ async def test_answer_and_expiry_at_the_same_moment_have_one_outcome(
 ) -> None:
     """Who was told that it counts has decided; whoever was not, it expired for."""
     orders = [f"{order}{n}" for n in range(4)]
-    threads = [await pair.launch(each, "hasty") for each in orders]
-    questions = [await pair.question(thread) for thread in threads]
+    threads = await asyncio.gather(*(pair.launch(each, "hasty") for each in orders))
+    questions = await asyncio.gather(*(pair.question(thread) for thread in threads))
+    # First seen: one that is decided before it could be posted is rightly never posted.
+    cards = [await pair.card(each) for each in orders]
     _, asked = await pair.call("GET", f"questions/{questions[-1]}")
     await pair.until_just_before(asked["expires_at"])
 
@@ -66,14 +68,14 @@ async def test_answer_and_expiry_at_the_same_moment_have_one_outcome(
         asyncio.create_task(pair.answer(question, door=number % 2))
         for number, question in enumerate(questions)
     ]
-    for thread, answer, each in zip(threads, answers, orders, strict=True):
+    for thread, answer, each, card in zip(threads, answers, orders, cards, strict=True):
         status, _ = await answer
         log = await pair.ended(thread)
 
         assert (outcome(log) == "QuestionAnswered") is (status == 200)
         assert status == 200 or status in NOT_ANY_MORE
         assert pair.paid(each) == (status == 200)
-        await pair.settled(await pair.card(each))
+        await pair.settled(card)
 
 
 async def test_answer_and_cancel_at_the_same_moment_have_one_outcome(
