@@ -37,5 +37,5 @@ async def pair(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Househ
         household(folder, database=database, servers=2) as running,
     ):
         running.database = database
-        await running.start()
+        await running.start(lease_ms=0)
         yield running

@@ -276,6 +276,13 @@ async def test_channel_that_hangs_is_cut_off_and_tried_again() -> None:
     assert (row.error, sent.receipt) == ("TimeoutError", {"time": 2, "attempt": 2})
 
 
+def test_try_is_cut_off_before_its_lease_can_run_out() -> None:
+    """Begun in the first half of a lease, it is over in the second: nobody else sends it, too."""
+    options = SenderOptions()
+
+    assert options.timeout_seconds * 1000 <= options.lease_ms / 2
+
+
 async def test_sender_whose_lease_is_gone_records_nothing() -> None:
     """It hung until another had sent it: the other's receipt counts."""
     channel = Hanging()
