@@ -17,17 +17,17 @@ from channels.event.channel import EventChannel
 from channels.intake import Gatehouse, Memory
 from channels.occurrences import Events
 from channels.web.channel import WebChannel
-from gateway import failpoints
-from gateway.callback_settings import CallbackSettings
-from gateway.channel_settings import SlackSettings
-from gateway.config import Config, Routes
-from gateway.desk import ChannelDesk
-from gateway.email_settings import EmailSettings
-from gateway.figures import Figures
-from gateway.intake import ChannelIntake
-from gateway.local import LocalGateway
-from gateway.people import Directory
-from gateway.settings import Settings, load
+from gateway.control.desk import ChannelDesk
+from gateway.control.local import LocalGateway
+from gateway.intake.channel_intake import ChannelIntake
+from gateway.people.directory import Directory
+from gateway.settings.callback_settings import CallbackSettings
+from gateway.settings.channel_settings import SlackSettings
+from gateway.settings.config import Config, Routes
+from gateway.settings.email_settings import EmailSettings
+from gateway.settings.environment import Settings, load
+from gateway.telemetry.figures import Figures
+from gateway.work import failpoints
 from storage.store import Store
 
 _DAY = 24 * 3600
@@ -104,7 +104,7 @@ async def open_channels(
 
 def memory_of(store: Store, channel: str, secret: bytes) -> Memory:
     """Give what a channel remembers with."""
-    from gateway.memory import SealedMemory  # noqa: PLC0415 (see above)
+    from gateway.control.memory import SealedMemory  # noqa: PLC0415 (see above)
 
     return SealedMemory(store, channel, secret)
 
@@ -130,7 +130,7 @@ def _slack(settings: Settings, slack: SlackSettings, config: Config, secret: byt
 
 def _email(settings: Settings, email: EmailSettings, config: Config, secret: bytes) -> Channel:
     from channels.email.channel import EmailChannel  # noqa: PLC0415 (see above)
-    from gateway.email_options import email_options  # noqa: PLC0415 (see above)
+    from gateway.settings.email_options import email_options  # noqa: PLC0415 (see above)
 
     options = email_options(settings, email, config, secret)
     return EmailChannel(options, lease_seconds=failpoints.mailbox_lease_seconds())
@@ -152,7 +152,7 @@ def _callback(settings: Settings, callbacks: CallbackSettings, secret: bytes) ->
 
 def _webhook(config: Config, agents: Sequence[str], events: Events, guard: Guard) -> Channel:
     from channels.webhook.channel import WebhookChannel  # noqa: PLC0415 (see above)
-    from gateway.hooks import make_sources  # noqa: PLC0415 (see above)
+    from gateway.settings.hooks import make_sources  # noqa: PLC0415 (see above)
 
     sources = make_sources(config.hooks, agents, os.environ, guard)
     return WebhookChannel(sources, events=events)

@@ -19,13 +19,8 @@ from agent_core.loop.world import World
 from channels.callback.addresses import NAME as CALLBACK
 from channels.callback.guard import Guard
 from channels.channel import Channel
-from gateway import failpoints
-from gateway.agents import load_agents
 from gateway.audit.beginning import OtherKey, begin
 from gateway.audit.key import audit_seal
-from gateway.callback_settings import CallbackSettings
-from gateway.callbacks import Callbacks
-from gateway.channel_settings import SlackSettings
 from gateway.channel_wiring import (
     events_of,
     live_channels,
@@ -34,25 +29,30 @@ from gateway.channel_wiring import (
     open_channels,
     routes,
 )
-from gateway.config import check_agents, load_config
-from gateway.email_settings import EmailSettings
-from gateway.engine import Engine
-from gateway.figures import Figures
-from gateway.hints import Hints
+from gateway.control.callbacks import Callbacks
+from gateway.control.keys import secret_key
+from gateway.control.local import LocalGateway
 from gateway.http.app import make_app, run_app
 from gateway.http.channel_routes import mount
 from gateway.http.connections import DeadlineRunner
 from gateway.http.options import HttpOptions
-from gateway.keys import secret_key
-from gateway.local import LocalGateway
-from gateway.naming import Naming, check_names, written_names
-from gateway.nearby import Nearby
-from gateway.people import Directory
-from gateway.routing import Routing
-from gateway.sender import Sender
-from gateway.settings import Settings, load
-from gateway.sweeping import sweep_for_ever
-from gateway.watching import watch_for_ever
+from gateway.outbox.sender import Sender
+from gateway.people.directory import Directory
+from gateway.people.naming import Naming, check_names, written_names
+from gateway.people.routing import Routing
+from gateway.settings.agents import load_agents
+from gateway.settings.callback_settings import CallbackSettings
+from gateway.settings.channel_settings import SlackSettings
+from gateway.settings.config import check_agents, load_config
+from gateway.settings.email_settings import EmailSettings
+from gateway.settings.environment import Settings, load
+from gateway.shortcuts.hints import Hints
+from gateway.shortcuts.nearby import Nearby
+from gateway.telemetry.figures import Figures
+from gateway.telemetry.watching import watch_for_ever
+from gateway.work import failpoints
+from gateway.work.engine import Engine
+from gateway.work.sweeping import sweep_for_ever
 from storage.seals import Seal
 from storage.store import Store
 from storage.urls import open_store

@@ -14,11 +14,11 @@ from bench.email.server_bare import ready_on
 from bench.gateway.desk import desk
 from channels.email.channel import EmailChannel
 from channels.email.options import EmailOptions
-from gateway import logs
 from gateway.channel_wiring import open_channels
-from gateway.hints import Hints
-from gateway.local import LocalGateway
-from gateway.people import Directory
+from gateway.control.local import LocalGateway
+from gateway.people.directory import Directory
+from gateway.shortcuts.hints import Hints
+from gateway.telemetry import logs
 from storage.urls import open_store
 
 _NO_LIMIT = 1_000_000_000

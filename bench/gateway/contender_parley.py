@@ -12,12 +12,12 @@ from bench.gateway.desk import clerk, desk
 from bench.gateway.stopwatch import ANSWER, DONE, REQUEST, main
 from channels.web.channel import WebChannel
 from gateway.audit.key import audit_seal
-from gateway.engine import Engine
-from gateway.hints import Hints
-from gateway.local import LocalGateway
-from gateway.nearby import Nearby
-from gateway.sender import Sender
-from gateway.views import Launch
+from gateway.control.local import LocalGateway
+from gateway.control.views import Launch
+from gateway.outbox.sender import Sender
+from gateway.shortcuts.hints import Hints
+from gateway.shortcuts.nearby import Nearby
+from gateway.work.engine import Engine
 from storage.urls import open_store
 
 _PATIENCE = 30.0

@@ -16,7 +16,7 @@ from agent_core.thread.fold import fold
 from bench.gateway.contender_parley import Parley, opened
 from bench.gateway.grown import RELOADS, STEPS, Grown, say, text_of, written_bytes
 from bench.gateway.stopwatch import stored_bytes
-from gateway.views import Launch
+from gateway.control.views import Launch
 
 _PATIENCE = 60.0
 

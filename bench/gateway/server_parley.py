@@ -16,14 +16,14 @@ from pathlib import Path
 
 from agent_core.thread.events import Millis
 from bench.gateway.desk import desk
-from gateway import logs
 from gateway.audit.key import audit_seal
-from gateway.hints import Hints
+from gateway.control.keys import key_hash
+from gateway.control.local import LocalGateway
+from gateway.control.views import ThreadView
 from gateway.http.app import make_app, run_app
 from gateway.http.options import HttpOptions
-from gateway.keys import key_hash
-from gateway.local import LocalGateway
-from gateway.views import ThreadView
+from gateway.shortcuts.hints import Hints
+from gateway.telemetry import logs
 from storage.urls import open_store
 from storage.values import ApiKey, KeyId
 

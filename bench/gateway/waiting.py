@@ -22,8 +22,8 @@ from bench.gateway.disk import fsyncs_per_second
 from bench.gateway.servers import Server, parley, usage
 from bench.gateway.stopwatch import ANSWER, DONE, REQUEST
 from bench.gateway.tables import at_most, table, verdict
-from gateway.keys import new_key
-from gateway.views import Launch
+from gateway.control.keys import new_key
+from gateway.control.views import Launch
 from storage.urls import open_store
 
 _SIZES = (0, 100, 100_000)

@@ -14,15 +14,15 @@ from pathlib import Path
 from bench.gateway.desk import desk
 from channels.webhook.channel import WebhookChannel
 from channels.webhook.declaration import Declaration, make_source
-from gateway import logs
 from gateway.audit.key import audit_seal
 from gateway.channel_wiring import open_channels
-from gateway.hints import Hints
+from gateway.control.local import LocalGateway
 from gateway.http.app import make_app, run_app
 from gateway.http.channel_routes import mount
 from gateway.http.options import HttpOptions
-from gateway.local import LocalGateway
-from gateway.people import Directory
+from gateway.people.directory import Directory
+from gateway.shortcuts.hints import Hints
+from gateway.telemetry import logs
 from storage.urls import open_store
 
 _NO_LIMIT = 1_000_000_000

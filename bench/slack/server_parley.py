@@ -17,15 +17,15 @@ from channels.recording import Recording
 from channels.slack.channel import SlackChannel
 from channels.slack.double import SlackDouble
 from channels.slack.options import SlackOptions
-from gateway import logs
 from gateway.audit.key import audit_seal
 from gateway.channel_wiring import open_channels
-from gateway.hints import Hints
+from gateway.control.local import LocalGateway
 from gateway.http.app import make_app, run_app
 from gateway.http.channel_routes import mount
 from gateway.http.options import HttpOptions
-from gateway.local import LocalGateway
-from gateway.people import Directory
+from gateway.people.directory import Directory
+from gateway.shortcuts.hints import Hints
+from gateway.telemetry import logs
 from storage.store import Store
 from storage.urls import open_store
 

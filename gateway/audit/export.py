@@ -10,7 +10,7 @@ from agent_core.thread.times import as_datetime
 from gateway.audit.beginning import begun
 from gateway.audit.entries import entries
 from gateway.audit.paper import Head, Paper
-from gateway.service import NotFound
+from gateway.control.service import NotFound
 from storage.sealed import SealedLog
 from storage.seals import Seal
 from storage.store import Store

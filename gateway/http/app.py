@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from aiohttp import web
 
 from channels.occurrences import Events
-from gateway.callbacks import Callbacks
-from gateway.figures import Figures
+from gateway.control.callbacks import Callbacks
+from gateway.control.service import Gateway
 from gateway.http.auth import KeyFinder, KeyRing
 from gateway.http.connections import DeadlineRunner, Handler
 from gateway.http.endpoints import endpoint, leave_expectations
@@ -31,7 +31,7 @@ from gateway.http.queries import Query
 from gateway.http.responses import Reply, on_prepare
 from gateway.http.routes import AnyRoute, Ask, Desk, NoBody, Route
 from gateway.http.table import routes
-from gateway.service import Gateway
+from gateway.telemetry.figures import Figures
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry

@@ -12,10 +12,10 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
+from gateway.control.keys import key_hash
 from gateway.http.limits import Buckets
 from gateway.http.options import HttpOptions
 from gateway.http.problems import MISSING_SCOPE, RATE_LIMITED, UNAUTHENTICATED, Problem, slow_down
-from gateway.keys import key_hash
 from storage.values import ApiKey, Scope
 
 _BEARER = re.compile(r"bearer +([A-Za-z0-9._~+/-]{1,256}=*)", re.IGNORECASE)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from gateway.callback_views import CallbackList, CallbackView, Enable, Replay, ReplayView
-from gateway.callbacks import Callbacks
+from gateway.control.callback_views import CallbackList, CallbackView, Enable, Replay, ReplayView
+from gateway.control.callbacks import Callbacks
 from gateway.http.problems import NOT_FOUND, Problem
 from gateway.http.queries import Query
 from gateway.http.responses import Reply

@@ -19,7 +19,7 @@ from gateway.http.problems import RATE_LIMITED, misfit, slow_down
 from gateway.http.queries import parse_idempotency_key, parse_path, parse_query
 from gateway.http.responses import Reply, reply_response
 from gateway.http.routes import NOBODY, AnyRoute, Ask, Desk, RawBody
-from gateway.logs import REQUEST
+from gateway.telemetry.logs import REQUEST
 from storage.values import ApiKey
 
 

@@ -7,11 +7,11 @@ from typing import Literal
 
 from agent_core.json_values import canonical, plain_object
 from channels.occurrences import Occurred, Occurrence
+from gateway.control.views import Happening, HappeningView
 from gateway.http.problems import EVENTS_FULL, IDEMPOTENCY_CONFLICT, UNAVAILABLE, Problem, misfit
 from gateway.http.queries import Query
 from gateway.http.responses import Reply
 from gateway.http.routes import Ask
-from gateway.views import Happening, HappeningView
 
 _MOST_VALUE = 65_536
 

@@ -27,7 +27,7 @@ from gateway.http.problems import (
     problem_of,
 )
 from gateway.http.responses import REQUEST_ID, problem_response, request_id_in
-from gateway.logs import REQUEST, noting
+from gateway.telemetry.logs import REQUEST, noting
 
 log = structlog.get_logger(__name__)
 

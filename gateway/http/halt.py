@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from gateway.control.views import Halt
 from gateway.http.queries import Query
 from gateway.http.responses import Reply
 from gateway.http.routes import Ask, NoBody
-from gateway.views import Halt
 
 
 async def show(ask: Ask[Query, NoBody]) -> Reply:

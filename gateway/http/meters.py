@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from gateway.figures import Figures
+from gateway.telemetry.figures import Figures
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry

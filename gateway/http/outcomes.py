@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from gateway.views import QuestionView, ThreadView
+from gateway.control.views import QuestionView, ThreadView
 
 HEADER = "Parley-Outcome"
 TEXT = "text/plain"

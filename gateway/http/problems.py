@@ -14,7 +14,7 @@ from typing import Any
 from agent_core import errors as core
 from agent_core.loop.journal import Overtaken
 from channels.callback.addresses import BadCallback
-from gateway import service
+from gateway.control import service
 from storage import errors as store
 
 

@@ -9,9 +9,9 @@ from typing import Annotated, Literal
 from multidict import MultiMapping
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from gateway.control.views import QuestionStatus, ThreadStatus
 from gateway.http.bodies import Model, misfits
 from gateway.http.problems import NOT_FOUND, Problem, misfit
-from gateway.views import QuestionStatus, ThreadStatus
 
 _TEXT = r"^[^\x00]*$"
 _SAFE_ID = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]{1,500}")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from agent_core.errors import AlreadySettled
+from gateway.control.views import Answer, QuestionView, Reason
 from gateway.http.problems import ALREADY_SETTLED, QUESTION_CLOSED, Problem
 from gateway.http.queries import Query, QuestionsQuery
 from gateway.http.responses import Reply
 from gateway.http.routes import Ask, NoBody
-from gateway.views import Answer, QuestionView, Reason
 
 
 async def listing(ask: Ask[QuestionsQuery, NoBody]) -> Reply:

@@ -10,14 +10,14 @@ from aiohttp import web
 from pydantic import BaseModel, ConfigDict
 
 from channels.occurrences import Events
-from gateway.callbacks import Callbacks
+from gateway.control.callbacks import Callbacks
+from gateway.control.service import Gateway
 from gateway.http.auth import KeyRing
 from gateway.http.limits import Buckets, Seats
 from gateway.http.meters import Meters
 from gateway.http.options import HttpOptions
 from gateway.http.patience import Endings
 from gateway.http.responses import Reply
-from gateway.service import Gateway
 from storage.values import ApiKey, KeyId, Scope
 
 Method: TypeAlias = Literal["GET", "POST", "PUT", "DELETE"]

@@ -16,9 +16,9 @@ from typing import Any
 import structlog
 from aiohttp import web
 
+from gateway.control.views import EventView
 from gateway.http.problems import RATE_LIMITED, slow_down
 from gateway.http.routes import Ask
-from gateway.views import EventView
 
 log = structlog.get_logger(__name__)
 

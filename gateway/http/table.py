@@ -6,21 +6,7 @@ promised. A key with `answer` may also look at the questions that it can answer.
 
 from __future__ import annotations
 
-from gateway.http import events, halt, questions, service_pages, threads
-from gateway.http.callbacks import CALLBACKS
-from gateway.http.meters import CONTENT_TYPE as METRICS
-from gateway.http.outcomes import TEXT
-from gateway.http.queries import (
-    EventsQuery,
-    ExportQuery,
-    Query,
-    QuestionsQuery,
-    ThreadsQuery,
-    WaitQuery,
-)
-from gateway.http.routes import AnyRoute, NoBody, RawBody, Route
-from gateway.http.streams import CONTENT_TYPE as STREAM
-from gateway.views import (
+from gateway.control.views import (
     Answer,
     DeliveryList,
     EventList,
@@ -39,6 +25,20 @@ from gateway.views import (
     ThreadList,
     ThreadView,
 )
+from gateway.http import events, halt, questions, service_pages, threads
+from gateway.http.callbacks import CALLBACKS
+from gateway.http.meters import CONTENT_TYPE as METRICS
+from gateway.http.outcomes import TEXT
+from gateway.http.queries import (
+    EventsQuery,
+    ExportQuery,
+    Query,
+    QuestionsQuery,
+    ThreadsQuery,
+    WaitQuery,
+)
+from gateway.http.routes import AnyRoute, NoBody, RawBody, Route
+from gateway.http.streams import CONTENT_TYPE as STREAM
 
 THREADS: list[AnyRoute] = [
     Route(

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from agent_core.context.markdown import thread_as_markdown
 from agent_core.errors import Refused
 from agent_core.thread.checkpoint import Log
+from gateway.control.views import EventList, Fork, Launch, Message, Move, Reason, Resume, ThreadView
 from gateway.http import outcomes
 from gateway.http.patience import unless
 from gateway.http.problems import problem_of
@@ -26,7 +27,6 @@ from gateway.http.queries import (
 from gateway.http.responses import Reply
 from gateway.http.routes import Ask, NoBody, RawBody
 from gateway.http.streams import stream_events, wants_stream
-from gateway.views import EventList, Fork, Launch, Message, Move, Reason, Resume, ThreadView
 
 
 async def launch(ask: Ask[WaitQuery, Launch]) -> Reply:

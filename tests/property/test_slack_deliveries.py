@@ -24,11 +24,11 @@ from channels.slack.double.records import Message
 from channels.slack.double.workspace import Workspace
 from channels.slack.options import SlackOptions
 from gateway.channel_wiring import open_channels
-from gateway.engine import Engine, EngineOptions
-from gateway.hints import Hints
-from gateway.local import LocalGateway
-from gateway.people import Directory
-from gateway.sender import Sender
+from gateway.control.local import LocalGateway
+from gateway.outbox.sender import Sender
+from gateway.people.directory import Directory
+from gateway.shortcuts.hints import Hints
+from gateway.work.engine import Engine, EngineOptions
 from storage.memory import MemoryStore
 from storage.values import Wish
 from tests.unit.channels.slack.premises import served

@@ -1,7 +1,7 @@
 """A city of people, each with several identities, and what they may be asked about. From a seed.
 
 Who belongs together, and who has which role, is known here a second time and simpler than in
-`gateway.people`: the checks ask this book, not the code under test.
+`gateway.people.directory`: the checks ask this book, not the code under test.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from random import Random
 from agent_core import Escalation, Policy, Waiting
 from agent_core.thread.questions import OnExpiry
 from channels.people import Actor
-from gateway.config import Person
+from gateway.settings.config import Person
 
 ROLES = 12
 MINUTE, HOUR, DAY = 60, 3_600, 86_400

@@ -16,7 +16,7 @@ from channels.inbound import Decision, Message
 from channels.intake import Received
 from channels.outgoing import Outgoing
 from channels.people import Actor
-from gateway.views import Launch
+from gateway.control.views import Launch
 from tests.simulation.city import DAY, HOUR, Citizen, City
 from tests.simulation.works import Works
 

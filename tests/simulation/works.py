@@ -23,16 +23,16 @@ from agent_core.thread.events import Millis, ThreadId
 from channels.channel import ChannelError, GiveUp, Sent, TryLater
 from channels.notebook import Notebook
 from channels.outgoing import Outgoing
-from gateway.hints import Hints
-from gateway.intake import ChannelIntake
-from gateway.journal import StoreJournal
-from gateway.local import LocalGateway
-from gateway.nearby import Nearby
-from gateway.people import Directory
-from gateway.posting import Posting
-from gateway.rerouting import Rerouting
-from gateway.routing import Routing
-from gateway.turn import Turns
+from gateway.control.local import LocalGateway
+from gateway.intake.channel_intake import ChannelIntake
+from gateway.outbox.posting import Posting
+from gateway.outbox.rerouting import Rerouting
+from gateway.people.directory import Directory
+from gateway.people.routing import Routing
+from gateway.shortcuts.hints import Hints
+from gateway.shortcuts.nearby import Nearby
+from gateway.work.journal import StoreJournal
+from gateway.work.turn import Turns
 from storage.memory import MemoryStore
 from storage.values import Delivery, DeliveryEnd, DeliveryStatus
 from tests.simulation.city import City, Rule

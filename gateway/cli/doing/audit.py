@@ -29,8 +29,8 @@ from gateway.audit.verification import (
 )
 from gateway.cli.doing import screen
 from gateway.cli.doing.local import with_store
-from gateway.keys import kept_secret
-from gateway.settings import Settings, load
+from gateway.control.keys import kept_secret
+from gateway.settings.environment import Settings, load
 from storage.seals import Seal
 from storage.store import Store
 

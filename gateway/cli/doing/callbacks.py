@@ -7,11 +7,11 @@ import secrets
 from typing import Any
 
 from channels.callback.signing import derive_key, show_secret
-from gateway.callback_settings import CallbackSettings
 from gateway.cli.doing import calls, screen
 from gateway.cli.doing.screen import Column
-from gateway.keys import secret_key
-from gateway.settings import Settings, load
+from gateway.control.keys import secret_key
+from gateway.settings.callback_settings import CallbackSettings
+from gateway.settings.environment import Settings, load
 
 _PATH = "/v1/callbacks"
 _SECRET_BYTES = 32

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from typing import TypeAlias, TypeVar
 
 from gateway.cli.doing import screen
-from gateway.client import Client, Reply
-from gateway.settings import ClientSettings, load, warnings
+from gateway.http.client import Client, Reply
+from gateway.settings.environment import ClientSettings, load, warnings
 
 _Result = TypeVar("_Result")
 Work: TypeAlias = Callable[[Client, screen.Progress], Awaitable[_Result]]

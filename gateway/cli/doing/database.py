@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from gateway.cli.doing import screen
-from gateway.settings import DatabaseSettings, load
+from gateway.settings.environment import DatabaseSettings, load
 from storage.migrations.upgrades import current, upgrade
 
 

@@ -10,7 +10,7 @@ import typer
 
 from gateway.cli.doing import calls, screen
 from gateway.cli.doing.screen import Progress
-from gateway.client import Client, Reply
+from gateway.http.client import Client, Reply
 
 
 def send(key: str, value: str, *, idempotency_key: str, as_json: bool) -> None:

@@ -7,10 +7,10 @@ import json
 import typer
 from rich.text import Text
 
-from gateway import doctor
-from gateway.checks import Check
 from gateway.cli.doing import screen
 from gateway.cli.doing.plain import shown
+from gateway.doctor import examination as doctor
+from gateway.doctor.checks import Check
 
 _STYLES = {"ok": "green", "warn": "yellow", "fail": "bold red"}
 

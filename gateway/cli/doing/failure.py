@@ -6,7 +6,7 @@ import sys
 
 from agent_core.errors import ParleyError
 from gateway.cli.doing.plain import shown
-from gateway.settings import SettingsError
+from gateway.settings.environment import SettingsError
 
 FAILED = 1
 USAGE = 2

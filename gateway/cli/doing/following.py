@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, assert_never
 
 from gateway.cli.doing.screen import Progress
-from gateway.client import Client, Lost, is_over, thread_path
+from gateway.http.client import Client, Lost, is_over, thread_path
 
 Hear = Callable[[dict[str, Any]], None]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from gateway.cli.doing import calls, screen
-from gateway.client import Client, Reply
+from gateway.http.client import Client, Reply
 
 _PATH = "/v1/halt"
 

@@ -15,14 +15,14 @@ from channels.callback.guard import Guard
 from channels.webhook.channel import message_of
 from channels.webhook.declaration import Source
 from channels.webhook.rehearsal import Rehearsal, rehearse
-from gateway.agents import load_agents
-from gateway.callback_settings import CallbackSettings
 from gateway.cli.doing import screen
 from gateway.cli.doing.screen import Column
-from gateway.config import load_config
-from gateway.hooks import make_sources
-from gateway.service import NotFound
-from gateway.settings import Settings, adopt_env_file, load
+from gateway.control.service import NotFound
+from gateway.settings.agents import load_agents
+from gateway.settings.callback_settings import CallbackSettings
+from gateway.settings.config import load_config
+from gateway.settings.environment import Settings, adopt_env_file, load
+from gateway.settings.hooks import make_sources
 
 _COLUMNS = (
     Column("hook", whole=True),

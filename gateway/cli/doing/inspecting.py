@@ -14,9 +14,9 @@ from channels.email.dns_records import DnsTxt
 from channels.email.mail import Address, ReadingOptions, ReadMail
 from channels.email.pool import MailReader
 from gateway.cli.doing import screen
-from gateway.email_settings import EmailSettings
-from gateway.keys import known_secret
-from gateway.settings import Settings, load
+from gateway.control.keys import known_secret
+from gateway.settings.email_settings import EmailSettings
+from gateway.settings.environment import Settings, load
 
 
 def inspect(files: list[str], *, verify: bool) -> None:

@@ -10,8 +10,8 @@ from agent_core.thread.times import as_datetime, spoken
 from gateway.cli.doing import screen
 from gateway.cli.doing.local import with_store
 from gateway.cli.doing.screen import Column
-from gateway.keys import new_key
-from gateway.service import NotFound
+from gateway.control.keys import new_key
+from gateway.control.service import NotFound
 from storage.store import Store
 from storage.values import ApiKey
 

@@ -17,7 +17,7 @@ from gateway.cli.doing.following import follow
 from gateway.cli.doing.pairs import pairs
 from gateway.cli.doing.screen import Progress
 from gateway.cli.doing.words import how_to_answer
-from gateway.client import ApiError, BrokenOff, Client, Reply, outcome, thread_path
+from gateway.http.client import ApiError, BrokenOff, Client, Reply, outcome, thread_path
 
 _PAUSES = (0.2, 2.0)
 _LAUNCH_SECONDS = 60.0

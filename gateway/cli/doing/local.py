@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from gateway.cli.doing import screen
-from gateway.settings import DatabaseSettings, load, warnings
+from gateway.settings.environment import DatabaseSettings, load, warnings
 from storage.store import Store
 from storage.urls import open_store
 

@@ -16,10 +16,10 @@ from channels.email.pool import MailReader
 from gateway.cli.doing import screen
 from gateway.cli.doing.local import with_store
 from gateway.cli.doing.screen import Column
-from gateway.keys import known_secret
-from gateway.memory import SealedMemory
-from gateway.service import NotFound
-from gateway.settings import Settings, load
+from gateway.control.keys import known_secret
+from gateway.control.memory import SealedMemory
+from gateway.control.service import NotFound
+from gateway.settings.environment import Settings, load
 from storage.store import Store
 
 _COLUMNS = (

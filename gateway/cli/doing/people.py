@@ -6,16 +6,16 @@ import json
 
 import typer
 
-from gateway.agents import load_agents
-from gateway.channel_settings import SlackSettings
 from gateway.cli.doing import screen
 from gateway.cli.doing.screen import Column
-from gateway.config import Config, Person, load_config
-from gateway.email_settings import EmailSettings
-from gateway.naming import name_problems
-from gateway.people import Directory
-from gateway.reachability import advice, unreachable
-from gateway.settings import Settings, adopt_env_file, load
+from gateway.people.directory import Directory
+from gateway.people.naming import name_problems
+from gateway.people.reachability import advice, unreachable
+from gateway.settings.agents import load_agents
+from gateway.settings.channel_settings import SlackSettings
+from gateway.settings.config import Config, Person, load_config
+from gateway.settings.email_settings import EmailSettings
+from gateway.settings.environment import Settings, adopt_env_file, load
 
 _COLUMNS = (
     Column("name", whole=True),

@@ -13,7 +13,7 @@ from gateway.cli.doing.pairs import like, texts
 from gateway.cli.doing.screen import Column, Progress
 from gateway.cli.doing.threads import moment
 from gateway.cli.doing.words import how_to_answer, outcome
-from gateway.client import Client, Reply, question_path
+from gateway.http.client import Client, Reply, question_path
 
 Question = dict[str, Any]
 _COLUMNS = (

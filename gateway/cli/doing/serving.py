@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import Literal
 
-from gateway import logs
 from gateway.cli.doing import screen
-from gateway.email_settings import EmailSettings
-from gateway.settings import (
+from gateway.settings.email_settings import EmailSettings
+from gateway.settings.environment import (
     ModelSettings,
     Settings,
     adopt_env_file,
@@ -16,6 +15,7 @@ from gateway.settings import (
     load_settings,
     warnings,
 )
+from gateway.telemetry import logs
 
 
 def serve(role: Literal["all", "web", "worker"], *, as_json: bool) -> None:

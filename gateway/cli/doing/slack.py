@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from channels.slack.manifest import manifest
 from gateway.cli.doing import screen
-from gateway.settings import Settings, SettingsError, load
+from gateway.settings.environment import Settings, SettingsError, load
 
 
 def print_manifest(*, name: str, socket: bool, oauth: bool) -> None:

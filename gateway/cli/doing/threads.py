@@ -10,8 +10,8 @@ from typing import Any
 from gateway.cli.doing import calls, screen
 from gateway.cli.doing.following import follow
 from gateway.cli.doing.screen import Column, Progress
-from gateway.client import ApiError, Client, thread_path
-from gateway.settings import SettingsError
+from gateway.http.client import ApiError, Client, thread_path
+from gateway.settings.environment import SettingsError
 
 _COLUMNS = (
     Column("thread", whole=True),

@@ -33,19 +33,19 @@ from channels.callback.signing import derive_key, show_secret
 from channels.channel import Channel
 from channels.notebook import Notebook
 from channels.web.channel import WebChannel
-from gateway.callbacks import Callbacks
 from gateway.channel_wiring import memory_of, open_channels
-from gateway.config import Person
-from gateway.engine import Engine, EngineOptions
-from gateway.hints import Hints
+from gateway.control.callbacks import Callbacks
+from gateway.control.keys import new_key
+from gateway.control.local import LocalGateway
 from gateway.http.app import make_app, run_app
 from gateway.http.channel_routes import mount
 from gateway.http.options import HttpOptions
-from gateway.keys import new_key
-from gateway.local import LocalGateway
-from gateway.people import Directory
-from gateway.routing import Routing
-from gateway.sender import Sender, SenderOptions
+from gateway.outbox.sender import Sender, SenderOptions
+from gateway.people.directory import Directory
+from gateway.people.routing import Routing
+from gateway.settings.config import Person
+from gateway.shortcuts.hints import Hints
+from gateway.work.engine import Engine, EngineOptions
 from storage.memory import MemoryStore
 from storage.values import Delivery
 from tests.scenario.callback.receiver import Receiver, receiver

@@ -20,14 +20,14 @@ from agent_core import Agent
 from agent_core.loop.world import World
 from agent_core.thread.events import Millis, ThreadId
 from channels.web.channel import WebChannel
-from gateway.engine import Engine, EngineOptions
-from gateway.hints import Hints
+from gateway.control.keys import SCOPES, new_key
+from gateway.control.local import LocalGateway
 from gateway.http.app import make_app, run_app
 from gateway.http.connections import DeadlineRunner
 from gateway.http.options import HttpOptions
-from gateway.keys import SCOPES, new_key
-from gateway.local import LocalGateway
-from gateway.sender import Sender
+from gateway.outbox.sender import Sender
+from gateway.shortcuts.hints import Hints
+from gateway.work.engine import Engine, EngineOptions
 from storage.memory import MemoryStore
 from storage.sqlite import SqliteStore
 from storage.store import Store

@@ -17,9 +17,9 @@ from agent_core.loop.journal import Overtaken
 from agent_core.loop.world import World
 from agent_core.thread.events import Event, Millis, ThreadId
 from agent_core.thread.timers import due
-from gateway.hints import Hints
-from gateway.local import LocalGateway
-from gateway.threads import commit_outside, read_thread
+from gateway.control.local import LocalGateway
+from gateway.shortcuts.hints import Hints
+from gateway.work.threads import commit_outside, read_thread
 from storage.store import Store
 from storage.urls import open_store
 

@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator
 import pytest_asyncio
 
 from agent_core.thread.events import Millis
+from gateway.control.keys import SCOPES
 from gateway.http.options import HttpOptions
-from gateway.keys import SCOPES
 from tests.unit.gateway.http.house import House, house
 
 HELLO = {"agent": "support", "text": "hello"}

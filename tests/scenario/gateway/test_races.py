@@ -24,8 +24,8 @@ from agent_core.thread.events import (
     ThreadLaunched,
 )
 from agent_core.thread.questions import CallKey, Policy, Question, QuestionId, Waiting
-from gateway.hints import Hints
-from gateway.local import LocalGateway
+from gateway.control.local import LocalGateway
+from gateway.shortcuts.hints import Hints
 from storage.store import Store
 from storage.urls import open_store
 from tests.doubles.postgres import postgres_url, upgraded

@@ -22,8 +22,8 @@ from agent_core import (
     says,
     tool,
 )
-from gateway.engine import Engine
-from gateway.hints import Hints
+from gateway.shortcuts.hints import Hints
+from gateway.work.engine import Engine
 from storage.memory import MemoryStore
 from storage.memory.tables import MemoryTables
 from tests.doubles.stage import results_in

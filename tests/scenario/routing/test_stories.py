@@ -21,15 +21,15 @@ from channels.intake import Received
 from channels.notebook import Notebook
 from channels.people import Actor
 from channels.web.channel import WebChannel
-from gateway.config import Person
-from gateway.engine import Engine, EngineOptions
-from gateway.hints import Hints
-from gateway.intake import ChannelIntake
-from gateway.local import LocalGateway
-from gateway.people import Directory
-from gateway.routing import Routing
-from gateway.sender import Sender, SenderOptions
-from gateway.views import Launch
+from gateway.control.local import LocalGateway
+from gateway.control.views import Launch
+from gateway.intake.channel_intake import ChannelIntake
+from gateway.outbox.sender import Sender, SenderOptions
+from gateway.people.directory import Directory
+from gateway.people.routing import Routing
+from gateway.settings.config import Person
+from gateway.shortcuts.hints import Hints
+from gateway.work.engine import Engine, EngineOptions
 from storage.sqlite.store import SqliteStore
 from storage.store import Store
 from storage.values import Delivery

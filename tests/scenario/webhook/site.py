@@ -20,16 +20,16 @@ from channels.event.channel import EventChannel
 from channels.webhook.channel import WebhookChannel
 from channels.webhook.declaration import Source
 from gateway.channel_wiring import open_channels
-from gateway.engine import Engine, EngineOptions
-from gateway.hints import Hints
+from gateway.control.keys import new_key
+from gateway.control.local import LocalGateway
 from gateway.http.app import make_app, run_app
 from gateway.http.channel_routes import mount
 from gateway.http.options import HttpOptions
-from gateway.keys import new_key
-from gateway.local import LocalGateway
-from gateway.people import Directory
-from gateway.routing import Routing
-from gateway.sender import Sender
+from gateway.outbox.sender import Sender
+from gateway.people.directory import Directory
+from gateway.people.routing import Routing
+from gateway.shortcuts.hints import Hints
+from gateway.work.engine import Engine, EngineOptions
 from storage.memory import MemoryStore, MemoryTables
 from storage.store import Store
 from storage.values import ThreadRow, Wish

@@ -20,9 +20,9 @@ from agent_core import (
 from agent_core.loop.world import World
 from agent_core.models.scripted import Script
 from channels.people import Actor
-from gateway.config import Person
-from gateway.people import Directory
-from gateway.routing import Routing
+from gateway.people.directory import Directory
+from gateway.people.routing import Routing
+from gateway.settings.config import Person
 from storage.memory import MemoryStore
 from storage.store import Store
 from tests.unit.gateway.front_door import FrontDoor

@@ -13,10 +13,10 @@ from agent_core.thread.events import Event, ThreadId
 from channels.inbound import Command, CommandName, Decision, Edit, Message
 from channels.intake import Received
 from channels.people import Actor
-from gateway.config import Person
-from gateway.intake import ChannelIntake
-from gateway.people import Directory
-from gateway.routing import Routing
+from gateway.intake.channel_intake import ChannelIntake
+from gateway.people.directory import Directory
+from gateway.people.routing import Routing
+from gateway.settings.config import Person
 from storage.memory import MemoryStore
 from tests.unit.gateway.logs_of_threads import pay
 from tests.unit.gateway.workshop import Workshop, workshop

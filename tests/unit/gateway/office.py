@@ -14,10 +14,10 @@ from channels.channel import Sent
 from channels.notebook import Notebook
 from channels.outgoing import Outgoing
 from channels.people import Actor
-from gateway.config import Person
-from gateway.figures import Figures
-from gateway.people import Directory
-from gateway.sender import Sender, SenderOptions
+from gateway.outbox.sender import Sender, SenderOptions
+from gateway.people.directory import Directory
+from gateway.settings.config import Person
+from gateway.telemetry.figures import Figures
 from storage.memory import MemoryStore
 from storage.values import Commit, Delivery, DeliveryId, NewDelivery
 from tests.unit.gateway.front_door import PEOPLE, PLACE, FrontDoor, front_door

@@ -10,10 +10,10 @@ from agent_core.thread.events import Event, ThreadId
 from channels.email.ingest import Ingested
 from channels.email.tokens import sign_token, tagged
 from channels.intake import Gatehouse
-from gateway.config import Person
-from gateway.desk import ChannelDesk
-from gateway.memory import SealedMemory
-from gateway.people import Directory
+from gateway.control.desk import ChannelDesk
+from gateway.control.memory import SealedMemory
+from gateway.people.directory import Directory
+from gateway.settings.config import Person
 from storage.values import Wish
 from tests.unit.channels.email.letterbox import PROVEN, Letterbox
 from tests.unit.channels.email.letters import OURS, SECRET, letter

@@ -14,9 +14,9 @@ import aiohttp
 import pytest
 
 from agent_core.thread.events import Millis
-from gateway.keys import new_key
+from gateway.control.keys import new_key
 from gateway.server import Role, _background, serve
-from gateway.settings import Settings
+from gateway.settings.environment import Settings
 from storage.sqlite import SqliteStore
 from storage.values import Wish
 

@@ -12,12 +12,12 @@ from agent_core import Agent
 from agent_core.loop.world import World
 from agent_core.thread.events import Event, Millis, ThreadId
 from channels.channel import Live
-from gateway.engine import Engine, EngineOptions
-from gateway.hints import Hints
-from gateway.local import LocalGateway
-from gateway.nearby import Nearby
-from gateway.routing import ORIGIN_ONLY, Routing
-from gateway.views import Launch, ThreadView
+from gateway.control.local import LocalGateway
+from gateway.control.views import Launch, ThreadView
+from gateway.people.routing import ORIGIN_ONLY, Routing
+from gateway.shortcuts.hints import Hints
+from gateway.shortcuts.nearby import Nearby
+from gateway.work.engine import Engine, EngineOptions
 from storage.errors import StoreBusy
 from storage.memory import MemoryStore
 from storage.memory.tables import MemoryTables

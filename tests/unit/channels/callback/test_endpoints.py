@@ -6,7 +6,7 @@ import pytest
 
 from channels.callback.addresses import parse_target
 from channels.callback.endpoints import PATIENCE_MS, Endpoints
-from gateway.memory import SealedMemory
+from gateway.control.memory import SealedMemory
 from storage.memory import MemoryStore
 
 TARGET = parse_target("https://ci.example.com/in?job=1")

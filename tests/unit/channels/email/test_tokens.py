@@ -19,7 +19,7 @@ from channels.email.tokens import (
     tagged,
     verify_token,
 )
-from gateway.delivery_ids import ABSENT, ELSEWHERE, OPERATOR, REROUTED
+from gateway.outbox.delivery_ids import ABSENT, ELSEWHERE, OPERATOR, REROUTED
 
 SECRET = b"a secret of sixteen bytes or more"
 REFERENCES = [

@@ -11,7 +11,7 @@ from gateway.audit.export import Export
 from storage.seals import Seal
 from storage.store import Store
 from tests.doubles.seals import seal
-from tests.unit.gateway.test_local import asked, paying
+from tests.unit.gateway.control.test_local import asked, paying
 from tests.unit.gateway.workshop import Workshop, workshop
 
 NOW = Millis(1_800_000_000_000)

@@ -12,7 +12,7 @@ from storage.memory import MemoryStore
 from storage.sealed import KeptDelivery, KeptEvent, SealedLog
 from tests.doubles.seals import seal
 from tests.unit.gateway.audit.ledger import refunded
-from tests.unit.gateway.test_local import asked, paying
+from tests.unit.gateway.control.test_local import asked, paying
 from tests.unit.gateway.workshop import workshop
 
 

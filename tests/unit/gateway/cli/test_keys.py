@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.keys import key_hash
+from gateway.control.keys import key_hash
 from storage.urls import open_store
 from tests.unit.gateway.cli.conftest import Parley
 

@@ -11,7 +11,7 @@ import pytest
 from channels.email.archive import Archive
 from channels.email.mail import ReadingOptions
 from channels.email.reading import read_mail, rejected
-from gateway.memory import SealedMemory
+from gateway.control.memory import SealedMemory
 from storage.urls import open_store
 from tests.unit.channels.email.letters import letter, multipart
 from tests.unit.gateway.cli.conftest import Parley

@@ -18,16 +18,16 @@ from agent_core import Agent, ModelReply, ModelRequest, ScriptedModel, call, cal
 from agent_core.thread.events import Millis
 from channels.event.channel import EventChannel
 from channels.recording import DictMemory
-from gateway.callbacks import Callbacks
 from gateway.channel_wiring import open_channels
-from gateway.engine import Engine
-from gateway.hints import Hints
+from gateway.control.callbacks import Callbacks
+from gateway.control.keys import SCOPES, new_key
+from gateway.control.local import LocalGateway
 from gateway.http.app import make_app, run_app
 from gateway.http.connections import DeadlineRunner
 from gateway.http.options import HttpOptions
-from gateway.keys import SCOPES, new_key
-from gateway.local import LocalGateway
-from gateway.people import Directory
+from gateway.people.directory import Directory
+from gateway.shortcuts.hints import Hints
+from gateway.work.engine import Engine
 from storage.memory import MemoryStore
 from storage.values import ApiKey
 

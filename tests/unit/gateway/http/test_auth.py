@@ -7,10 +7,10 @@ import asyncio
 import pytest
 
 from agent_core.thread.events import Millis
+from gateway.control.keys import new_key
 from gateway.http.auth import KeyRing, require_scope
 from gateway.http.options import HttpOptions
 from gateway.http.problems import Problem
-from gateway.keys import new_key
 from storage.values import ApiKey
 
 

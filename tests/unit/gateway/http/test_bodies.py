@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from gateway.control.views import Fork, Launch
 from gateway.http.bodies import fit, parse_json
 from gateway.http.options import HttpOptions
 from gateway.http.problems import Problem
-from gateway.views import Fork, Launch
 from tests.unit.gateway.http.house import House, house
 
 GOOD = {"agent": "support", "text": "hello"}

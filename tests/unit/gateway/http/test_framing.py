@@ -10,11 +10,11 @@ import pytest
 from aiohttp import web
 from structlog.testing import capture_logs
 
+from gateway.control.local import LocalGateway
+from gateway.control.service import TooBusy
+from gateway.control.views import ThreadView
 from gateway.http.app import make_app, run_app
 from gateway.http.options import HttpOptions
-from gateway.local import LocalGateway
-from gateway.service import TooBusy
-from gateway.views import ThreadView
 from storage.errors import StoreBusy, StoreFull, StoreReadOnly
 from tests.unit.gateway.http.house import QUICK, house
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gateway.figures import Figures
 from gateway.http.meters import Meters
+from gateway.telemetry.figures import Figures
 
 
 def test_what_reached_nobody_is_counted() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from agent_core import errors as core
 from agent_core.errors import ParleyError
-from gateway import service
+from gateway.control import service
 from gateway.http import problems
 from gateway.http.problems import INTERNAL, Kind, problem_of, slow_down
 from storage import errors as store

@@ -14,9 +14,9 @@ import aiohttp
 import pytest
 
 from agent_core.thread.events import Millis
+from gateway.control.local import LocalGateway
+from gateway.control.views import EventView
 from gateway.http.options import HttpOptions
-from gateway.local import LocalGateway
-from gateway.views import EventView
 from storage.errors import StoreUnreachable
 from tests.unit.gateway.http.house import QUICK, House, house
 
