@@ -116,12 +116,13 @@ async def tell(mentions: list[tuple[First, int]], clicks: list[tuple[int, str]])
     async with SlackDouble(signing_secret="shhh", app_token="xapp-1") as slack:
         team = slack.workspace("T1", bot_token="xoxb-1")
         team.user("U1", name="ann")
-        team.channel("C1", name="general", members=["U1", "UBOT"])
+        for number in range(len(mentions)):  # Slack takes one post a second in each
+            team.channel(f"C{number}", name=f"room-{number}", members=["U1", "UBOT"])
         async with house(slack) as store:
             said: list[Message] = []
-            for first, copies in mentions:
+            for number, (first, copies) in enumerate(mentions):
                 slack.retries.duplicates = copies
-                said.append(await team.says("U1", "C1", "<@UBOT> pay", first=first))
+                said.append(await team.says("U1", f"C{number}", "<@UBOT> pay", first=first))
             slack.retries.duplicates = 1
             cards = [await first_reply(slack, team, one) for one in said]
             wanted = [cards[number % len(cards)] for number, _ in clicks]
@@ -144,7 +145,7 @@ async def first_reply(slack: SlackDouble, team: Workspace, root: Message) -> Mes
     """Wait for what the bot says first in a thread."""
 
     def look() -> Message | None:
-        return next(iter(team.posted("C1", root.ts)), None)
+        return next(iter(team.posted(root.channel, root.ts)), None)
 
     return await slack.until(look)
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 import pytest
 
+from tests.doubles.supervisor import run_parley
 from tests.scenario.callback.receiver import receiver
 from tests.scenario.callback.test_kills import AGENTS
-from tests.scenario.gateway.cli_installation import ROOT
 from tests.scenario.gateway.killable_server import KillableServer, killable_server
 
 pytestmark = pytest.mark.timeout(120)
@@ -32,17 +31,12 @@ SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 async def parley(server: KillableServer, *arguments: str) -> Any:  # noqa: ANN401 (any JSON)
     """Run a command as the operator would, and give its JSON."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PARLEY_")}
-    ours = {"PYTHONPATH": str(ROOT), "PARLEY_URL": server.url, "PARLEY_API_KEY": server.key}
-    ran = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-P", "-m", "gateway", *arguments, "--json"),
-        cwd=server.folder,
-        env=kept | ours,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
+    ours = {"PARLEY_URL": server.url, "PARLEY_API_KEY": server.key}
+    ran = await asyncio.to_thread(
+        run_parley, [*arguments, "--json"], server.folder, kept | ours, seconds=30
     )
-    out, err = await ran.communicate()
-    assert ran.returncode == 0, err
-    return json.loads(out)
+    assert ran.returncode == 0, ran.stderr
+    return json.loads(ran.stdout)
 
 
 async def test_a_hooks_callback_hears_and_answers_and_operators_replay(tmp_path: Path) -> None:

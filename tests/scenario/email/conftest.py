@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 import pytest_asyncio
 
-from tests.doubles.letters import Letter
+from channels.email.double.letters import Letter
 from tests.scenario.email.correspondence import OTTO, Correspondence, correspondence
 
 _NUMBERS = itertools.count(1)

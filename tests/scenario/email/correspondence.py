@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from tests.doubles.letters import Letter, reply, write
+from channels.email.double.letters import Letter, reply, write
 from tests.doubles.post_office import AGENT, AUTHSERV_ID, PostOffice, post_office
 from tests.scenario.gateway.cli_installation import free_port
 from tests.scenario.gateway.killable_server import KillableServer, killable_server

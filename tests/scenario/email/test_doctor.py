@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from tests.doubles.post_office import AGENT
+from tests.doubles.supervisor import ROOT
 from tests.scenario.email.correspondence import correspondence
-from tests.scenario.gateway.cli_installation import ROOT
 
 pytestmark = pytest.mark.timeout(120)
 

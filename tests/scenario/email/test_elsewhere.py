@@ -7,7 +7,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from tests.doubles.letters import write
+from channels.email.double.letters import write
 from tests.doubles.post_office import AGENT, AUTHSERV_ID, post_office
 from tests.scenario.email.correspondence import ANN, OTTO, Correspondence, correspondence
 from tests.scenario.slack.workplace import PARLEY_TOML, workplace

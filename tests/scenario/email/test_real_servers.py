@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.doubles.letters import reply, write
+from channels.email.double.letters import reply, write
 from tests.doubles.post_office import AGENT
 from tests.doubles.real_mail import RealMail, real_mail, why_not
 from tests.scenario.email.correspondence import AGENTS, PARLEY_TOML

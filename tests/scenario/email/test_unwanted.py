@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.doubles.letters import report, write
+from channels.email.double.letters import report, write
 from tests.doubles.post_office import AUTHSERV_ID
 from tests.scenario.email.conftest import Case
 from tests.scenario.email.correspondence import OTTO

@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[3]
+from tests.doubles.supervisor import ROOT, run_parley
+
 QUICK_ENOUGH = 30.0
 
 AGENTS = '''
@@ -101,15 +102,8 @@ class Installation:
 
     def run(self, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
         """Run a command to its end."""
-        return subprocess.run(
-            [sys.executable, "-m", "gateway", *arguments],
-            cwd=self.folder,
-            env=self.environment(),
-            input=stdin,
-            capture_output=True,
-            encoding="utf-8",
-            timeout=QUICK_ENOUGH,
-            check=False,
+        return run_parley(
+            arguments, self.folder, self.environment(), stdin=stdin, seconds=QUICK_ENOUGH
         )
 
     def data(self, *arguments: str) -> Any:  # noqa: ANN401 - any JSON

@@ -29,7 +29,7 @@ from gateway.shortcuts.hints import Hints
 from storage.store import Store
 from storage.urls import open_store
 from tests.doubles.postgres import postgres_url, upgraded
-from tests.scenario.gateway.cli_installation import ROOT
+from tests.doubles.supervisor import ROOT
 
 ENDS = {"QuestionAnswered", "QuestionExpired", "QuestionWithdrawn"}
 HOUR = 3_600

@@ -15,10 +15,10 @@ from typing import Any, TypeVar
 
 import aiohttp
 
+from channels.email.double.letters import Letter, reply
 from channels.slack.double import SlackDouble
 from channels.slack.double.records import Message
 from channels.slack.double.workspace import Workspace
-from tests.doubles.letters import Letter, reply
 from tests.doubles.post_office import AGENT, AUTHSERV_ID, PostOffice, post_office
 from tests.scenario.gateway.killable_server import KillableServer, killable_server
 from tests.scenario.slack.workplace import buttons

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from channels.email.double.letters import Letter
 from channels.slack.double.records import Message
-from tests.doubles.letters import Letter
 from tests.scenario.people.household import OLGA, OTTO, Household
 
 pytestmark = [pytest.mark.timeout(120), pytest.mark.asyncio(loop_scope="module")]

@@ -13,7 +13,7 @@ from pathlib import Path
 from channels.slack.double import SlackDouble
 from channels.slack.double.records import Message
 from channels.slack.double.workspace import Workspace
-from tests.scenario.gateway.cli_installation import ROOT
+from tests.doubles.supervisor import ROOT
 from tests.scenario.gateway.killable_server import KillableServer, killable_server
 
 RECIPES = ROOT / "docs" / "recipes"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.scenario.gateway.cli_installation import ROOT
+from tests.doubles.supervisor import ROOT
 from tests.scenario.pipeline.stage import Stage, ended, stage, told
 
 

@@ -20,7 +20,7 @@ async def pipeline(here: Stage, recipe: Recipe, click: str, run: int) -> list[Ra
     """Run the steps, one after the other until one fails; otto clicks, or nobody does."""
     environ = {name: value.replace("{run}", str(run)) for name, value in recipe.environ.items()}
     if not click:
-        environ["PARLEY_TIMEOUT"] = "2"
+        environ["PARLEY_TIMEOUT"] = "1"
     ran: list[Ran] = []
     for number, step in enumerate(recipe.steps()):
         under_way = await here.begin([*recipe.shell, step], **environ)

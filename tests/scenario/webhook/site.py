@@ -109,6 +109,15 @@ class Site:
                     return row
                 await asyncio.sleep(0.005)
 
+    async def told(self, thread: str) -> None:
+        """Wait until everybody who must hear of a thread has heard."""
+        async with asyncio.timeout(10):
+            while True:
+                waiting = await self.store.deliveries(ThreadId(thread))
+                if all(one.status == "sent" for one in waiting):
+                    return
+                await asyncio.sleep(0.005)
+
 
 @asynccontextmanager
 async def site(

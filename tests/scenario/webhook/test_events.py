@@ -216,6 +216,7 @@ async def test_cancelled_thread_waits_no_more() -> None:
     """Who reports it then is told so."""
     async with site(SOURCES, **STAGE) as here:
         thread = await launched(here)
+        await here.told(thread)  # before that, nobody has begun to wait for the key
         await here.gateway.cancel(thread, by="otto", reason="not today")
         await here.until(thread, "cancelled")
         told = await here.reports("deploy/7", {"state": "success"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -64,10 +64,12 @@ class ShakyStore(MemoryStore):
         self._come("commit" if commit.epoch is None else "commit work")
         return await super().commit(commit)
 
-    async def claim(self, *, now: Millis, lease_ms: int, limit: int) -> list[Claim]:
+    async def claim(
+        self, *, now: Millis, lease_ms: int, limit: int, leave: Collection[ThreadId] = ()
+    ) -> list[Claim]:
         """Claim, or fail."""
         self._come("claim")
-        return await super().claim(now=now, lease_ms=lease_ms, limit=limit)
+        return await super().claim(now=now, lease_ms=lease_ms, limit=limit, leave=leave)
 
     async def renew(self, claims: Sequence[Claim], *, now: Millis, lease_ms: int) -> list[Claim]:
         """Renew, or fail."""

@@ -156,6 +156,7 @@ async def test_a_click_that_could_not_be_taken_is_told_so(
     channel: SlackChannel, team: Workspace, recording: Recording, slack: SlackDouble
 ) -> None:
     """Slack sends no click twice, so the person must."""
+    slack.retries.timeout = 1.0
     recording.desk.cards["q_1"] = approval()
     recording.intake.script.append(ParleyError("the disk is full"))
     card = await show(slack, approval())
@@ -260,6 +261,7 @@ async def test_a_form_that_could_not_be_taken_is_not_acknowledged(
     channel: SlackChannel, team: Workspace, recording: Recording, slack: SlackDouble
 ) -> None:
     """Slack then lets the person send it again: nothing that they typed is lost."""
+    slack.retries.timeout = 1.0
     recording.desk.cards["q_1"] = approval()
     recording.intake.script.append(ParleyError("the disk is full"))
     card = await show(slack, approval())

@@ -60,6 +60,7 @@ async def test_a_command_that_could_not_be_taken_is_told_so(
     channel: SlackChannel, team: Workspace, recording: Recording, slack: SlackDouble
 ) -> None:
     """Slack sends no command twice."""
+    slack.retries.timeout = 1.0
     recording.intake.script.append(ParleyError("the disk is full"))
     given = await team.command("U1", "C1", "/parley", "status")
 

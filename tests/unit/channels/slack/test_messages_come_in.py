@@ -176,6 +176,7 @@ async def test_what_could_not_be_taken_comes_again_and_is_taken_then(
     trouble: Exception,
 ) -> None:
     """Slack tries again what isn't acknowledged; a retry is not dropped for being one."""
+    slack.retries.timeout = 1.0
     recording.intake.script.append(trouble)
     said = await team.says("U1", team.dm("U1").id, "hello")
     await slack.settled()

@@ -6,13 +6,13 @@ import hmac
 import itertools
 import json
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from channels.recording import Recording
 from channels.web_routes import WebRequest, WebResponse
-from channels.webhook.channel import WebhookChannel
+from channels.webhook.channel import Limit, WebhookChannel
 from channels.webhook.declaration import Declaration, Source, make_source
 from channels.webhook.schemes import SchemeName
 
@@ -82,22 +82,29 @@ class Answer:
     status: int
     kind: str
     body: Any
+    retry_after: str = ""
 
     @classmethod
     def of(cls, response: WebResponse) -> Answer:
         """Read it."""
         kind = response.headers["Content-Type"]
-        return cls(response.status, kind, json.loads(response.body))
+        wait = response.headers.get("Retry-After", "")
+        return cls(response.status, kind, json.loads(response.body), wait)
 
 
 class Door:
     """A channel on a recording, and senders in front of it."""
 
-    def __init__(self, *sources: Source, recording: Recording | None = None) -> None:
+    def __init__(
+        self,
+        *sources: Source,
+        recording: Recording | None = None,
+        limits: Mapping[str, Limit] | None = None,
+    ) -> None:
         """Put the sources up."""
         self.now = float(NOW)
         self.recording = recording or Recording()
-        self.channel = WebhookChannel(sources or [source()], clock=lambda: self.now)
+        self.channel = WebhookChannel(sources or [source()], limits=limits, clock=lambda: self.now)
         self._schemes = {one.name: one.lock.scheme for one in sources or [source()]}
 
     async def post(self, body: bytes, headers: dict[str, str], name: str = "ci") -> Answer:

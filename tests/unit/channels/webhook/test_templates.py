@@ -89,12 +89,12 @@ def test_what_is_offered_works(source: str, expected: str) -> None:
 )
 def test_what_is_not_offered_is_told_when_it_is_compiled(source: str, told: str) -> None:
     """Before any request; and not even compiling it takes long."""
-    began = time.perf_counter()
+    began = time.process_time()
 
     with pytest.raises(BadTemplate, match=told):
         compile_template(source)
 
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1
 
 
 @pytest.mark.parametrize(
@@ -123,12 +123,12 @@ def test_what_is_not_offered_is_told_when_it_is_compiled(source: str, told: str)
 def test_rendering_that_fails_or_grows_is_refused_in_good_time(source: str, told: str) -> None:
     """Whatever the payload: an error of ours with words, and well under a second."""
     template = compile_template(source)
-    began = time.perf_counter()
+    began = time.process_time()
 
     with pytest.raises(Unmapped, match=told):
         template.render({"payload": PAYLOAD, "headers": {}})
 
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1
 
 
 @pytest.mark.parametrize("text", ["a\x00b", "\ud800"])

@@ -9,13 +9,14 @@ import logging
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, get_args
 
 import pytest
 import structlog
 from hypothesis import given, strategies
 
-from gateway.settings.environment import LogFormat
+from gateway.settings.environment import LogFormat, LogLevel
 from gateway.telemetry import logs
 from gateway.telemetry.redaction import FIELDS, HARMLESS, clean_record, clean_text
 from storage.errors import StoreFull
@@ -74,32 +75,37 @@ CREDENTIALS = [
 ]
 
 
+@contextmanager
+def configured(
+    level: LogLevel, form: LogFormat, *, secrets: tuple[str, ...] = ()
+) -> Iterator[io.StringIO]:
+    """Log into a text; afterwards all is as before, or other tests would hear more, or less."""
+    stream = io.StringIO()
+    loggers = [logging.getLogger(name) for name in ("", *logs._OURS)]
+    handlers, levels = list(loggers[0].handlers), [one.level for one in loggers]
+    logs.configure(level, form, stream=stream, secrets=secrets)
+    try:
+        yield stream
+    finally:
+        loggers[0].handlers[:] = handlers
+        for logger, before in zip(loggers, levels, strict=True):
+            logger.setLevel(before)
+        logging.captureWarnings(capture=False)
+        structlog.reset_defaults()
+
+
 @pytest.fixture(params=get_args(LogFormat))
 def written(request: pytest.FixtureRequest) -> Iterator[io.StringIO]:
-    """What is logged, in each format; afterwards all is as before."""
-    stream = io.StringIO()
-    root = logging.getLogger()
-    handlers, level = list(root.handlers), root.level
-    logs.configure("debug", request.param, stream=stream, secrets=(f"set-{CANARY}", ODD))
-    yield stream
-    root.handlers[:] = handlers
-    root.setLevel(level)
-    logging.captureWarnings(capture=False)
-    structlog.reset_defaults()
+    """What is logged, in each format."""
+    with configured("debug", request.param, secrets=(f"set-{CANARY}", ODD)) as stream:
+        yield stream
 
 
 @pytest.fixture
 def json_lines() -> Iterator[io.StringIO]:
     """What is logged, as JSON lines."""
-    stream = io.StringIO()
-    root = logging.getLogger()
-    handlers, level = list(root.handlers), root.level
-    logs.configure("info", "json", stream=stream)
-    yield stream
-    root.handlers[:] = handlers
-    root.setLevel(level)
-    logging.captureWarnings(capture=False)
-    structlog.reset_defaults()
+    with configured("info", "json") as stream:
+        yield stream
 
 
 def lines(stream: io.StringIO) -> list[dict[str, Any]]:
@@ -285,16 +291,8 @@ def test_short_way_is_as_careful_as_the_long_one(written: io.StringIO, shape: st
 
 def test_short_way_heeds_the_level() -> None:
     """Its lines are of level "info"."""
-    root = logging.getLogger()
-    handlers, level = list(root.handlers), root.level
-    logs.configure("warning", "json", stream=io.StringIO())
-    write = logs.noting()
-    root.handlers[:] = handlers
-    root.setLevel(level)
-    logging.captureWarnings(capture=False)
-    structlog.reset_defaults()
-
-    assert write is None
+    with configured("warning", "json"):
+        assert logs.noting() is None
 
 
 def test_lines_below_the_level_are_left_out(json_lines: io.StringIO) -> None:
@@ -326,17 +324,10 @@ def test_one_event_is_one_line_of_text_whatever_is_in_it(written: io.StringIO) -
 
 def test_log_that_can_not_be_written_stops_nobody() -> None:
     """A closed stderr is no reason to fail."""
-    stream = io.StringIO()
-    root = logging.getLogger()
-    handlers = list(root.handlers)
-    logs.configure("info", "text", stream=stream)
-    stream.close()
+    with configured("info", "text") as stream:
+        stream.close()
 
-    structlog.get_logger().info("said to nobody")
-
-    root.handlers[:] = handlers
-    logging.captureWarnings(capture=False)
-    structlog.reset_defaults()
+        structlog.get_logger().info("said to nobody")
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import get_args
 
-import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from channels.outgoing import Outgoing, OutgoingKind, QuestionCard
@@ -62,6 +61,7 @@ def test_form_that_comes_back_empty_is_read_without_a_fault(card: QuestionCard, 
     assert isinstance(read_state({"state": {}}, card, name), (Filled, Mistakes))
 
 
+@settings(max_examples=25)  # of up to 40 cards each
 @given(st.lists(asked.cards(), max_size=40))
 def test_home_page_is_within_slacks_limits_and_calls_nobody(waiting: list[QuestionCard]) -> None:
     """However many questions wait."""
@@ -80,8 +80,7 @@ def test_form_of_the_shortcut_is_within_slacks_limits(text: str) -> None:
     assert foreign(view) == set()
 
 
-@pytest.mark.parametrize("status", ["answered", "expired", "withdrawn"])
-@given(card=asked.cards())
+@given(st.sampled_from(["answered", "expired", "withdrawn"]), asked.cards())
 def test_settled_question_has_nothing_to_click(status: str, card: QuestionCard) -> None:
     """Not one button stays after the decision."""
     settled = Outgoing(

@@ -171,7 +171,7 @@ def test_first_piece_says_that_there_is_more() -> None:
 )
 def test_hostile_text_costs_no_more_than_its_length(bomb: str) -> None:
     """No shape of text makes the splitter slow: 200 KB in seconds, on a busy machine too."""
-    start = time.perf_counter()
+    start = time.process_time()
     pieces(bomb)
 
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
