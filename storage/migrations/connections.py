@@ -16,11 +16,25 @@ import asyncpg
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from storage.errors import BadStoreUrl, StoreError, StoreUnreachable
+from storage.errors import (
+    BadStoreUrl,
+    PooledByTransaction,
+    StoreError,
+    StoreReadOnly,
+    StoreUnreachable,
+)
 from storage.locations import File, Memory, Server, locate
 
 T = TypeVar("T")
 _TIMEOUT_S = 10
+_OF_ANOTHER_SESSION = frozenset({"26000", "42P05"})
+"""A statement that we have prepared is not there, or one is there that we have not prepared."""
+
+_NOT_ALLOWED = "42501"
+_NO_TABLES = (
+    "the user in the database's URL may not make tables there: let it own the database "
+    "(`createdb --owner USER NAME`, or `ALTER DATABASE NAME OWNER TO USER`)"
+)
 
 
 def run_on(url: str, work: Callable[[sa.Connection], T]) -> T:
@@ -71,4 +85,9 @@ def _on_server(url: str, work: Callable[[sa.Connection], T]) -> T:
     except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as exc:
         raise StoreUnreachable(f"can't reach the PostgreSQL server: {exc}") from exc
     except sa.exc.SQLAlchemyError as exc:
+        state = getattr(getattr(exc, "orig", None), "sqlstate", "")
+        if state in _OF_ANOTHER_SESSION:
+            raise PooledByTransaction from exc
+        if state == _NOT_ALLOWED:
+            raise StoreReadOnly(_NO_TABLES) from exc
         raise StoreError(f"can't migrate the database: {exc}") from exc

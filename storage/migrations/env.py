@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from alembic import context
 
+from storage.migrations.online import LOCK_TIMEOUT
+
 connection = context.config.attributes["connection"]
-# SQLite has transactions around DDL as well, if only they are begun (see `connections`).
-context.configure(connection=connection, transactional_ddl=True)
+is_server = connection.dialect.name == "postgresql"
+if is_server:
+    connection.exec_driver_sql(f"SET lock_timeout = '{LOCK_TIMEOUT}'")
+    connection.commit()
+context.configure(
+    connection=connection,
+    # SQLite has transactions around DDL as well, if only they are begun (see `connections`).
+    transactional_ddl=True,
+    # A file is nobody else's meanwhile: all or nothing. On a server others work on: what one
+    # revision has locked, it lets go before the next begins.
+    transaction_per_migration=is_server,
+)
 with context.begin_transaction():
-    if connection.dialect.name == "postgresql":
-        # Of two machines that upgrade at once, one waits and finds the work done.
-        connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7235927)")
     context.run_migrations()

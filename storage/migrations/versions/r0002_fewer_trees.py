@@ -11,6 +11,8 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
+from storage.migrations.online import drop_index, make_index
+
 revision = "0002"
 down_revision = "0001"
 
@@ -23,9 +25,9 @@ def upgrade() -> None:
         _make_inbox()
         _make_deliveries()
     else:
-        op.drop_index("deliveries_by_thread", "deliveries")
-        op.drop_constraint("deliveries_id_key", "deliveries", type_="unique")
-        op.create_index("deliveries_by_name", "deliveries", ["thread", "id"], unique=True)
+        make_index("deliveries_by_name", "deliveries", ["thread", "id"], unique=True)
+        drop_index("deliveries_by_thread", "deliveries")
+        op.execute("ALTER TABLE deliveries DROP CONSTRAINT IF EXISTS deliveries_id_key")
 
 
 def _make_threads() -> None:

@@ -5,12 +5,17 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
+from storage.migrations.online import make_index
+
 revision = "0003"
 down_revision = "0002"
 
 
 def upgrade() -> None:
-    """Make two tables, and an index on an old one."""
+    """Make an index on an old table, and two tables."""
+    of_channels = "requester <> '' AND substr(origin, 1, 4) <> 'web:'"
+    columns = ["requester", "created_at", "id"]
+    make_index("threads_by_requester", "threads", columns, where=of_channels)
     op.create_table(
         "places",
         sa.Column("address", sa.Text, nullable=False),
@@ -28,11 +33,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("owner", "key"),
         sqlite_with_rowid=False,
     )
-    _index("kept_expiring", "kept", ["expires_at"], "expires_at IS NOT NULL")
-    of_channels = "requester <> '' AND substr(origin, 1, 4) <> 'web:'"
-    _index("threads_by_requester", "threads", ["requester", "created_at", "id"], of_channels)
-
-
-def _index(name: str, table: str, columns: list[str], where: str) -> None:
-    only = sa.text(where)
-    op.create_index(name, table, columns, sqlite_where=only, postgresql_where=only)
+    only = sa.text("expires_at IS NOT NULL")
+    op.create_index(
+        "kept_expiring", "kept", ["expires_at"], sqlite_where=only, postgresql_where=only
+    )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sqlalchemy as sa
-from alembic import op
+from storage.migrations.online import make_index
 
 revision = "0005"
 down_revision = "0004"
@@ -11,7 +10,4 @@ down_revision = "0004"
 
 def upgrade() -> None:
     """Make the index."""
-    only = sa.text("status = 'failed'")
-    op.create_index(
-        "deliveries_failed", "deliveries", ["n"], sqlite_where=only, postgresql_where=only
-    )
+    make_index("deliveries_failed", "deliveries", ["n"], where="status = 'failed'")

@@ -155,6 +155,36 @@ INSERT INTO threads (
 """
 
 
+async def test_people_find_the_threads_from_before_there_was_an_index(
+    url: str, tmp_path: Path
+) -> None:
+    """Those that they began in a channel, and those in which they were asked."""
+    await asyncio.to_thread(upgrades.upgrade, url, "0005")
+    with closing(sqlite3.connect(tmp_path / "parley.db")) as raw, raw:
+        raw.execute(_OLD_THREAD.replace("'otto'", "'slack:T1:U2'"))
+        raw.execute(_OLD_THREAD.replace("'t1'", "'t2'"))
+        raw.execute(_OLD_QUESTION)
+
+    store = SqliteStore(tmp_path / "parley.db")
+    await store.open()
+    try:
+        began = await store.threads(Wish(parties=["slack:t1:u2"]))
+        asked = await store.threads(Wish(parties=["approver"]))
+        queue = await store.questions(Wish(parties=["approver"], status="open"))
+    finally:
+        await store.close()
+
+    assert [row.id for row in began.items] == ["t1"]
+    assert [row.id for row in asked.items] == ["t2"]
+    assert [row.id for row in queue.items] == ["q1"]
+
+
+_OLD_QUESTION = """
+INSERT INTO questions (id, thread, status, asked_at, expires_at, body)
+VALUES ('q1', 't2', 'open', 1, NULL, '{"audience":["Approver","anna","anna"]}')
+"""
+
+
 def test_newer_schema_is_neither_used_nor_upgraded(url: str, tmp_path: Path) -> None:
     """The message says what to do."""
     upgrades.upgrade(url)
