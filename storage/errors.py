@@ -15,6 +15,9 @@
         ├── StoreReadOnly           the operator: this process may not write there
         ├── StoreInUse              the operator: another server has this file
         ├── BadStoreUrl             the operator: PARLEY_DATABASE_URL names no store
+        │   └── PooledByTransaction the operator: the pool before PostgreSQL must be by session
+        ├── StoreMoved              the operator: the installation is in another database now
+        ├── HalfCopied              the operator: `parley db copy` into this database must be ended
         ├── SchemaTooOld            the operator: run `parley db upgrade`
         ├── SchemaTooNew            the operator: newer code has been here; run that
         └── Unreadable              the operator: not a database, damaged, or not ours
@@ -87,6 +90,25 @@ class StoreInUse(StoreError):
 
 class BadStoreUrl(StoreError):
     """The URL names no store that we have."""
+
+
+class StoreMoved(StoreError):
+    """What was here is in another database now; nothing may go on here."""
+
+
+class HalfCopied(StoreError):
+    """The database is being filled from another one, and not whole yet."""
+
+
+class PooledByTransaction(BadStoreUrl):
+    """The server is behind a pool that gives our sessions to others between two transactions."""
+
+    def __init__(self, detail: str = "") -> None:
+        told = (
+            "PARLEY_DATABASE_URL leads to a pool by transaction, as of pgbouncer: we need sessions"
+            " of our own, to LISTEN in; set pool_mode = session there, or name PostgreSQL itself"
+        )
+        super().__init__(f"{told} {detail.strip()}".strip())
 
 
 class SchemaTooOld(StoreError):

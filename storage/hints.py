@@ -56,8 +56,7 @@ class Listener:
     def hear(self, hints: Iterable[Hint]) -> None:
         """Remember hints until they are asked for."""
         for hint in hints:
-            before = self._heard.get(hint.topic)
-            self._heard[hint.topic] = hint if before is None else _newest(before, hint)
+            self._heard[hint.topic] = merged(self._heard.get(hint.topic), hint)
         self._something.set()
 
     def end(self) -> None:
@@ -76,8 +75,10 @@ class Listener:
             self._something.clear()
 
 
-def _newest(before: Hint, hint: Hint) -> Hint:
+def merged(before: Hint | None, hint: Hint) -> Hint:
     """Give the hint that stands for both; what was due may still be."""
+    if before is None:
+        return hint
     newest = hint if hint.seq >= before.seq else before
     is_due = before.is_due or hint.is_due
     return newest if newest.is_due == is_due else replace(newest, is_due=is_due)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import Any
 
 from pydantic_core import to_json
@@ -32,6 +34,12 @@ def problem(status: int, name: str, title: str, detail: str = "") -> WebResponse
 UNPROVEN = problem(401, "unauthenticated", "The request does not prove who sent it")
 """The same for whatever is wrong: which part it was, only the operator's log says."""
 UNKNOWN = problem(404, "not-found", "There is no such thing", "There is no hook of this name.")
+
+
+def slow_down(seconds: float) -> WebResponse:
+    """Tell when to come again."""
+    told = problem(429, "rate-limited", "Too many requests", "This hook is called too often.")
+    return replace(told, headers={**_PROBLEM, "Retry-After": str(max(math.ceil(seconds), 1))})
 
 
 def malformed(detail: str) -> WebResponse:

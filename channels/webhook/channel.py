@@ -10,6 +10,7 @@ import logging
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping
+from typing import Protocol
 
 from agent_core.json_values import JsonObject
 from channels.channel import Capabilities, Live, NoSuchAddress, Sent
@@ -35,6 +36,14 @@ _ADDRESS = re.compile(r"webhook:[^:]+:.")
 _RESTED = frozenset({"thread.finished", "thread.failed", "thread.cancelled"})
 
 
+class Limit(Protocol):
+    """So many at once, and so many a second after that."""
+
+    async def take(self, name: str) -> float:
+        """Take one: 0.0 if there was one left, else the seconds until there is."""
+        ...
+
+
 class WebhookChannel:
     """Addresses are `webhook:SOURCE:KEY`: a conversation of events, which nobody reads."""
 
@@ -47,11 +56,13 @@ class WebhookChannel:
         sources: Iterable[Source],
         *,
         events: Events | None = None,
+        limits: Mapping[str, Limit] | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Serve these; what they report goes to `events`."""
+        """Serve these, each as often as its limit says; what they report goes to `events`."""
         self._sources = {source.name: source for source in sources}
         self._events = events
+        self._limits = limits or {}
         self._clock = clock
         self._house: Gatehouse | None = None
 
@@ -73,6 +84,8 @@ class WebhookChannel:
             return answers.UNKNOWN
         try:
             delivery = verify(source.lock, Sealed(request.headers, request.body, self._clock()))
+            if wait := await self._wait(source):
+                return answers.slow_down(wait)
             payload = read_payload(request.headers, request.body)
             mapped = map_payload(source, payload, request.headers)
         except Forged as exc:
@@ -87,6 +100,11 @@ class WebhookChannel:
         if isinstance(mapped, Happened):
             return await self._report(occurrence_of(source, delivery, mapped))
         return _answer(await self._hand_over(message_of(source, delivery, mapped)))
+
+    async def _wait(self, source: Source) -> float:
+        """Tell how long a sender must wait. Only who has proved to be one is counted."""
+        limit = self._limits.get(source.name)
+        return 0.0 if limit is None else await limit.take(source.name)
 
     async def _report(self, occurrence: Occurrence) -> WebResponse:
         """Hand an event to whoever waits for it."""

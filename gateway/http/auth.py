@@ -13,9 +13,10 @@ from collections.abc import Callable
 from typing import Protocol
 
 from gateway.control.keys import key_hash
-from gateway.http.limits import Buckets
 from gateway.http.options import HttpOptions
 from gateway.http.problems import MISSING_SCOPE, RATE_LIMITED, UNAUTHENTICATED, Problem, slow_down
+from gateway.rates.buckets import Buckets
+from gateway.rates.ledger import Ledger
 from storage.values import ApiKey, Scope
 
 _BEARER = re.compile(r"bearer +([A-Za-z0-9._~+/-]{1,256}=*)", re.IGNORECASE)
@@ -47,6 +48,7 @@ class KeyRing:
         finder: KeyFinder,
         options: HttpOptions,
         *,
+        ledger: Ledger | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._finder = finder
@@ -55,7 +57,10 @@ class KeyRing:
         self._believed: dict[str, tuple[ApiKey, float]] = {}
         self._lookups = asyncio.Semaphore(_LOOKUPS_AT_ONCE)
         self._failures = Buckets(
-            rate=options.failures_per_second, burst=options.failures_burst, clock=clock
+            ledger or Ledger(clock),
+            "wrong keys",
+            rate=options.failures_per_second,
+            burst=options.failures_burst,
         )
 
     async def owner(self, authorization: str, address: str) -> ApiKey:
@@ -65,7 +70,7 @@ class KeyRing:
             raise _unauthenticated("Send an API key as `Authorization: Bearer KEY`.", "")
         key = await self._find(key_hash(match[1]))
         if key is None:
-            self._count_failure(address)
+            await self._count_failure(address)
             raise _unauthenticated("The key is unknown or was revoked.", ', error="invalid_token"')
         return key
 
@@ -74,6 +79,10 @@ class KeyRing:
         match = _BEARER.fullmatch(authorization)
         found = self._believed.get(key_hash(match[1])) if match else None
         return found[0] if found is not None and self._clock() < found[1] else None
+
+    async def by_hash(self, digest: str) -> ApiKey | None:
+        """Give the key of this hash if it was not revoked, for a session that began with it."""
+        return await self._find(digest)
 
     async def is_valid(self, key: ApiKey) -> bool:
         """Tell whether a key that was good is so still, for whoever stays connected."""
@@ -96,8 +105,8 @@ class KeyRing:
             self._believed.clear()
         self._believed[digest] = (key, asked_at + self._ttl)
 
-    def _count_failure(self, address: str) -> None:
-        wait = self._failures.take(address)
+    async def _count_failure(self, address: str) -> None:
+        wait = await self._failures.take(address)
         if wait:
             raise slow_down(RATE_LIMITED, "Too many wrong keys came from this address.", wait)
 

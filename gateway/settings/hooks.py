@@ -40,7 +40,7 @@ def make_sources(
 def _declared(
     name: str, hook: Hook, agents: Sequence[str], environ: Mapping[str, str]
 ) -> Declaration:
-    given = hook.model_dump(exclude={"secret_env", "agent"})
+    given = hook.model_dump(exclude={"secret_env", "agent", "per_second"})
     only = agents[0] if len(agents) == 1 else ""
     return Declaration(
         name=name, secrets=tuple(_secrets(hook, environ)), agent=hook.agent or only, **given

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Hashable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from storage.errors import StoreUnreachable
@@ -31,6 +31,10 @@ Write: TypeAlias = Callable[[Sequence[Job]], Awaitable[list[Outcome]]]
 """Writes a batch: for each commit what became of it, or what to raise where it was asked for."""
 
 
+Tell: TypeAlias = Callable[[Iterable[tuple[Job, Outcome]]], None]
+"""Hears what became of a batch, after those who asked for it have."""
+
+
 class _Waiting(NamedTuple):
     job: Job
     keys: frozenset[Hashable]
@@ -40,9 +44,10 @@ class _Waiting(NamedTuple):
 class Batcher:
     """A queue of commits, and a few lanes in which batches of them are written."""
 
-    def __init__(self, write: Write, *, lanes: int, most: int) -> None:
+    def __init__(self, write: Write, tell: Tell, *, lanes: int, most: int) -> None:
         """Write batches of `most` commits at the most, `lanes` of them at a time."""
         self._write = write
+        self._tell = tell
         self._lanes = lanes
         self._most = most
         self._queue: deque[_Waiting] = deque()
@@ -110,10 +115,11 @@ class Batcher:
             for waiting in batch:
                 self._busy -= waiting.keys
         for waiting, outcome in zip(batch, outcomes, strict=True):
-            _tell(waiting.result, outcome)
+            _settle(waiting.result, outcome)
+        self._tell(zip((waiting.job for waiting in batch), outcomes, strict=True))
 
 
-def _tell(result: asyncio.Future[CommitResult], outcome: Outcome) -> None:
+def _settle(result: asyncio.Future[CommitResult], outcome: Outcome) -> None:
     if result.done():
         return
     if isinstance(outcome, Exception):

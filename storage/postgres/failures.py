@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from storage.errors import (
     BadStoreUrl,
+    PooledByTransaction,
     SchemaTooOld,
     StoreBusy,
     StoreFull,
@@ -31,10 +32,12 @@ _ERRORS: dict[str, tuple[Callable[[str], Exception], str]] = {
     "08": (StoreUnreachable, "the connection to PostgreSQL is lost"),
     "22": (ValueError, "PostgreSQL has no room for such a value"),
     "25006": (StoreReadOnly, "PostgreSQL takes no writes: a standby, or set to read-only"),
+    "26000": (PooledByTransaction, ""),
     "28": (BadStoreUrl, "PostgreSQL refuses the user or password in PARLEY_DATABASE_URL"),
     "3D000": (BadStoreUrl, "PostgreSQL has no database of the name in PARLEY_DATABASE_URL"),
     "40": (StoreBusy, "PostgreSQL could not order this among other writes"),
     "42501": (StoreReadOnly, "the user in PARLEY_DATABASE_URL may not use the tables"),
+    "42P05": (PooledByTransaction, ""),
     "42703": (SchemaTooOld, "the tables are of an older version: run `parley db upgrade`"),
     "42P01": (SchemaTooOld, "the database has no tables: run `parley db upgrade`"),
     "53100": (StoreFull, "PostgreSQL has no room left on its disk"),

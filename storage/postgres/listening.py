@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
 
 from storage.hints import DELIVERIES, HALT, Hints
+from storage.postgres.saying import ANY, read_hints
 from storage.values import Hint
 
 CHANNEL = "parley"
-ANY = "*"
-"""A topic that no thread has: look at everything, something may have been missed."""
 
 _CHECK_EACH_S = 15.0
 """A connection that a firewall dropped looks alive until something is sent on it."""
@@ -30,9 +29,12 @@ _log = logging.getLogger(__name__)
 class Listening:
     """The task that listens, for as long as the store is open."""
 
-    def __init__(self, connect: Callable[[], Awaitable[Any]], hints: Hints) -> None:
-        """Take what makes a connection, and whom to tell."""
+    def __init__(
+        self, connect: Callable[[], Awaitable[Any]], hints: Hints, *, own_voice: str = ""
+    ) -> None:
+        """Take what makes a connection, whom to tell, and whose notifications are our own."""
         self._connect = connect
+        self._own_voice = own_voice
         self._hints = hints
         self._task: asyncio.Task[None] | None = None
 
@@ -83,19 +85,7 @@ class Listening:
             connection.terminate()
 
     def _hear(self, _connection: object, _pid: int, _channel: str, payload: str) -> None:
-        self._hints.tell(read_hints(payload))
-
-
-def read_hints(payload: str) -> Iterator[Hint]:
-    """Read a notification: on each line a number and a topic. What isn't ours is no hint.
-
-    A negative number is that of a thread that nobody can claim now.
-    """
-    for line in payload.split("\n"):
-        number, _, topic = line.partition(" ")
-        seq = number.removeprefix("-")
-        if seq.isdecimal():
-            yield Hint(topic, int(seq), is_due=number == seq)
+        self._hints.tell(read_hints(payload, voice=self._own_voice))
 
 
 async def _is_set_within(event: asyncio.Event, seconds: float) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent_core.thread.events import ThreadId
 from storage.postgres.driver import Row
-from storage.texts import read_events, read_object
+from storage.texts import read_asked, read_events, read_object
 from storage.values import (
     ApiKey,
     Claim,
@@ -58,6 +58,8 @@ def question(row: Row) -> QuestionRow:
         asked_at=row["asked_at"],
         expires_at=row["expires_at"],
         body=read_object(row["body"]),
+        rank=row["rank"],
+        asked=read_asked(row["asked"]),
     )
 
 

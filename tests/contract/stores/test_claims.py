@@ -35,6 +35,18 @@ async def test_longest_due_come_first_and_at_most_as_many_as_asked_for(store: St
     assert await store.claim(now=NOW, lease_ms=LEASE, limit=3) == []
 
 
+async def test_those_to_leave_are_left_to_others(store: Store) -> None:
+    """A process that can't read a thread takes the others, and the thread stays due."""
+    for name in ("a", "b", "c"):
+        await launched(store, name, wake_at=NOW)
+    leave = [ThreadId("a"), ThreadId("elsewhere")]
+
+    mine = await store.claim(now=NOW, lease_ms=LEASE, limit=2, leave=leave)
+
+    assert [claim.thread for claim in mine] == ["b", "c"]
+    assert (await claimed(store)).thread == "a"
+
+
 async def test_claim_knows_the_log_and_raises_the_epoch(store: Store) -> None:
     """The epoch is the fencing number: each claim has its own."""
     await launched(store, wake_at=NOW)

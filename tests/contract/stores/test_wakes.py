@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import sys
 
 import pytest
@@ -106,19 +107,23 @@ async def test_every_listener_hears(store: Store) -> None:
 
 
 async def heard_until_now(store: Store, ears: list[Wakes]) -> list[list[Hint]]:
-    """Give what each has heard until now; a move of the halt is the mark."""
-    await store.set_halt("")
-    return [await _heard_before_halt(ear) for ear in ears]
+    """Give what each has heard until now; a thread that is launched for it is the mark."""
+    mark = f"mark{next(_marks)}"
+    await committed(store, launching(mark))
+    return [await _heard_before(mark, ear) for ear in ears]
 
 
-async def _heard_before_halt(wakes: Wakes) -> list[Hint]:
+async def _heard_before(mark: str, wakes: Wakes) -> list[Hint]:
     hints: list[Hint] = []
     async with asyncio.timeout(10):
         async for hint in wakes:
-            if hint == HALT:
+            if hint.topic == mark:
                 break
             hints.append(hint)
     return hints
+
+
+_marks = itertools.count()
 
 
 async def test_what_a_commit_has_leased_is_no_work_for_others(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import pytest
 
@@ -14,6 +14,10 @@ from storage.texts import written
 from storage.values import Commit, Committed, InboxKey, NewThread
 
 NOW = Millis(1)
+
+
+def _unheard(_written: Iterable[tuple[Job, Outcome]]) -> None:
+    """Nobody listens."""
 
 
 class Recorder:
@@ -61,7 +65,7 @@ async def submitted(batcher: Batcher, *jobs: Job) -> list[asyncio.Task[object]]:
 async def test_those_who_come_together_are_written_together() -> None:
     """Without waiting for company; what comes meanwhile goes with the next batch."""
     recorder = Recorder()
-    batcher = Batcher(recorder.write, lanes=1, most=3)
+    batcher = Batcher(recorder.write, _unheard, lanes=1, most=3)
     first = await submitted(batcher, *(job(name) for name in "abcde"))
     second = await submitted(batcher, job("f"))
     recorder.gate.set()
@@ -73,7 +77,7 @@ async def test_those_who_come_together_are_written_together() -> None:
 async def test_commits_that_could_clash_wait_for_each_other_in_order() -> None:
     """The same thread, inbox key, thread key or place never stands in two batches at a time."""
     recorder = Recorder()
-    batcher = Batcher(recorder.write, lanes=4, most=9)
+    batcher = Batcher(recorder.write, _unheard, lanes=4, most=9)
     tasks = await submitted(
         batcher,
         job("a"),
@@ -96,7 +100,7 @@ async def test_commits_that_could_clash_wait_for_each_other_in_order() -> None:
 async def test_lanes_bound_what_is_written_at_the_same_time() -> None:
     """A batch that waits for a lock leaves room for others, but not for all."""
     recorder = Recorder()
-    batcher = Batcher(recorder.write, lanes=2, most=1)
+    batcher = Batcher(recorder.write, _unheard, lanes=2, most=1)
     tasks = await submitted(batcher, *(job(name) for name in "abcd"))
     recorder.gate.set()
     await asyncio.gather(*tasks)
@@ -108,7 +112,7 @@ async def test_lanes_bound_what_is_written_at_the_same_time() -> None:
 async def test_whoever_gave_up_before_it_was_written_is_left_out() -> None:
     """Cancelled while it waited: nothing is written, and the others go on."""
     recorder = Recorder()
-    batcher = Batcher(recorder.write, lanes=1, most=9)
+    batcher = Batcher(recorder.write, _unheard, lanes=1, most=9)
     begun = await submitted(batcher, job("a"))
     cancelled, waiting = await submitted(batcher, job("b"), job("c"))
     cancelled.cancel()
@@ -124,7 +128,7 @@ async def test_each_hears_of_its_own_fate() -> None:
     """One is refused, the other written."""
     recorder = Recorder(Fenced("gone"))
     recorder.gate.set()
-    batcher = Batcher(recorder.write, lanes=1, most=9)
+    batcher = Batcher(recorder.write, _unheard, lanes=1, most=9)
     refused, written_ = await submitted(batcher, job("a"), job("b"))
 
     with pytest.raises(Fenced):
@@ -136,7 +140,7 @@ async def test_all_hear_when_the_store_is_away() -> None:
     """Nobody is left waiting."""
     recorder = Recorder(StoreUnreachable("away"), all_fail=True)
     recorder.gate.set()
-    batcher = Batcher(recorder.write, lanes=1, most=9)
+    batcher = Batcher(recorder.write, _unheard, lanes=1, most=9)
     tasks = await submitted(batcher, job("a"), job("b"))
 
     results = await asyncio.gather(*tasks, return_exceptions=True)
@@ -146,7 +150,7 @@ async def test_all_hear_when_the_store_is_away() -> None:
 async def test_closing_finishes_what_was_taken_and_takes_nothing_more() -> None:
     """Also what still waits in the queue."""
     recorder = Recorder()
-    batcher = Batcher(recorder.write, lanes=1, most=1)
+    batcher = Batcher(recorder.write, _unheard, lanes=1, most=1)
     tasks = await submitted(batcher, job("a"), job("b"))
     closing = asyncio.create_task(batcher.close())
     await asyncio.sleep(0)

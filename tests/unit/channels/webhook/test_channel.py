@@ -289,3 +289,40 @@ async def test_room_of_those_who_wait_has_an_end() -> None:
     assert (full.status, "wait already" in str(full.body)) == (409, True)
     assert (elsewhere.status, rested.status) == (202, 202)
     assert door.recording.memory.kept == {}
+
+
+class Twice:
+    """A limit: two, and then a wait."""
+
+    def __init__(self) -> None:
+        self.left = 2
+
+    async def take(self, name: str) -> float:
+        """Give one of two."""
+        assert name == "ci"
+        self.left -= 1
+        return 0.0 if self.left >= 0 else 2.4
+
+
+async def test_sender_who_calls_too_often_is_told_when_to_come_again() -> None:
+    """429 with Retry-After in whole seconds; nothing of it is taken, and others are not held up."""
+    door = Door(source(), source(name="other"), limits={"ci": Twice()})
+
+    answers = [await door.sends({"text": "a"}) for _ in range(3)]
+
+    assert [one.status for one in answers] == [202, 202, 429]
+    assert (answers[2].retry_after, answers[2].body["type"]) == ("3", "/problems/rate-limited")
+    assert (await door.sends({"text": "a"}, name="other")).status == 202
+    assert len(door.recording.intake.taken) == 3
+
+
+async def test_only_who_proves_to_be_a_sender_is_counted() -> None:
+    """A stranger can't use up what is the sender's."""
+    limit = Twice()
+    door = Door(source(), limits={"ci": limit})
+
+    for _ in range(5):
+        assert (await door.post(b"{}", {})).status == 401
+
+    assert limit.left == 2
+    assert (await door.sends({"text": "a"})).status == 202

@@ -26,10 +26,12 @@ from gateway.http.app import make_app, run_app
 from gateway.http.connections import DeadlineRunner
 from gateway.http.options import HttpOptions
 from gateway.people.directory import Directory
+from gateway.retention.on_demand import Purger
 from gateway.shortcuts.hints import Hints
 from gateway.work.engine import Engine
 from storage.memory import MemoryStore
 from storage.values import ApiKey
+from tests.doubles.seals import seal
 
 NOTHING: Any = object()
 QUICK = HttpOptions(header_deadline=0.3, body_deadline=0.3, write_deadline=0.3, heartbeat=0.1)
@@ -153,7 +155,8 @@ async def house(
         {"event": events}, desk, store, Directory(), {}, secret=b"s" * 32, receives=True
     )
     callbacks = Callbacks(store, DictMemory())
-    app = make_app(desk, store, options, events=events, callbacks=callbacks)
+    purger = Purger(store, seal, DictMemory())
+    app = make_app(desk, store, options, events=events, callbacks=callbacks, purger=purger)
     runner = await run_app(app, "127.0.0.1", 0)
     keys: dict[str, str] = {scope: text for scope, (text, _) in made.items()}
     rows: dict[str, ApiKey] = {scope: row for scope, (_, row) in made.items()}

@@ -133,6 +133,7 @@ def test_hmac_takes_what_the_operator_describes() -> None:
         (hook('audience = ["otto", "{{ y }}"]'), "hooks.ci.audience: there is no y here"),
         (hook('agent = "nobody"'), "hooks.ci.agent: there is no agent 'nobody'; the agents are: "),
         (hook('on_repeat = "forget"'), "hooks.ci.on_repeat"),
+        (hook("per_second = -1"), "hooks.ci.per_second: Input should be greater than or equal"),
         (hook('header = "X-Sig"'), "hooks.ci.header: it is for the scheme hmac, not for github"),
         (hook('scheme = "hmac"'), "hooks.ci.header: scheme hmac needs the name"),
         (
