@@ -141,6 +141,8 @@ class ThreadState(msgspec.Struct, kw_only=True, omit_defaults=True):
     watchers: tuple[str, ...] = ()
     participants: tuple[str, ...] = ()
     """Everybody who has begun it, said something in it, answered, or was brought in, in order."""
+    title: str = ""
+    """How the first message begins: what lists call the thread."""
     metadata: JsonObject = {}
     forked_at: int = 0
     lifecycle: Lifecycle = "new"

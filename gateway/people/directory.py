@@ -74,6 +74,10 @@ class Directory:
         person = self._by_identity.get(_key(identity))
         return person.name if person else _key(identity)
 
+    def known_as(self, person: Person) -> frozenset[str]:
+        """Give everything that stands for somebody in an audience: identities, and roles."""
+        return frozenset((*_identities(person), *(_key(role) for role in person.roles)))
+
     def whois(self, actor: Actor) -> str:
         """Give somebody's name if we know them, also by an address; else their id."""
         person = self.person(actor)
@@ -86,7 +90,7 @@ class Directory:
             return False
         theirs = {_key(actor.id), *_vouched(actor)}
         if person is not None:
-            theirs |= {*_identities(person), *(_key(role) for role in person.roles)}
+            theirs |= self.known_as(person)
         return any(_key(one) in theirs or is_within(one, place) for one in audience)
 
     def may_control(self, actor: Actor, requester: str) -> bool:

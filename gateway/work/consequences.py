@@ -38,12 +38,15 @@ from agent_core.thread.timers import expires_at, next_due
 from agent_core.thread.verdict import was_denied
 from gateway.outbox.delivery_ids import ELSEWHERE, OPERATOR
 from gateway.outbox.tidings import reached_nobody, said
+from gateway.people.parties import asked, parties
 from gateway.people.routing import ORIGIN_ONLY, Routing, audience
 from gateway.work.ballots import deciding_body
-from storage.values import DeliveryId, NewDelivery, QuestionRow
+from storage.values import USUAL_RANK, DeliveryId, NewDelivery, QuestionRow
 
 _UNLISTED = frozenset({ToolStarted, ToolReturned, ToolFailed, ProgressNoted})
 """Events that change nothing of what lists show of a thread."""
+
+_RANKS = {"high": 0, "normal": USUAL_RANK, "low": 2}
 
 _OF_QUESTIONS = frozenset(
     {QuestionAsked, QuestionAnswered, QuestionExpired, QuestionWithdrawn}
@@ -60,6 +63,7 @@ class Consequences(msgspec.Struct, kw_only=True):
     summary: JsonObject | None
     """None where it is as it was."""
     questions: list[QuestionRow]
+    parties: tuple[str, ...]
     deliveries: list[NewDelivery]
     rests: bool
     """Nothing is left to do but wait, as far as the log tells."""
@@ -80,6 +84,7 @@ def consequences(
         status=status_with(after, step),
         summary=None if is_unlisted else summary(after),
         questions=[] if kinds.isdisjoint(_OF_QUESTIONS) else indexed(events, after),
+        parties=parties(events, after, routing.people),
         deliveries=[] if is_silent else list(_deliveries(events, after, now, routing)),
         rests=rests,
         wake_at=next_due(after) if rests else now,
@@ -108,6 +113,7 @@ def summary(state: ThreadState) -> JsonObject:
         "denied": state.lifecycle == "finished" and was_denied(state),
         "error": state.error,
         "usage": {name: count for name, count in usage.items() if count},
+        "title": state.title,
         "metadata": state.metadata,
         "origin": state.origin if state.began_at else None,
         "questions": [question_body(state, one) for one in state.waiting_questions()],
@@ -125,6 +131,8 @@ def question_row(state: ThreadState, key: QuestionId) -> QuestionRow:
         asked_at=current.asked_at,
         expires_at=expires_at(current),
         body=question_body(state, current),
+        rank=_RANKS[current.question.urgency],
+        asked=asked(audience(state, current)),
     )
 
 

@@ -217,7 +217,7 @@ async def test_summary_shows_what_lists_need() -> None:
     log.add(ThreadPaused(at=log.clock.moment))
     done = summary(fold((await asking(says("done", input_tokens=3))).events))
 
-    assert shown.keys() == {"questions"}
+    assert shown.keys() == {"questions", "title"}
     assert [one["id"] for one in shown["questions"]] == log.open
     assert [one["audience"] for one in shown["questions"]] == [["otto"], ["otto"]]
-    assert done == {"result": "done", "usage": {"input_tokens": 3}}
+    assert done == {"title": "hello", "result": "done", "usage": {"input_tokens": 3}}
