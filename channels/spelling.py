@@ -19,6 +19,7 @@ FOLD: Final = 1_500
 _UNSEEN: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
 )
+_UNWANTED: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _NAME: Final = re.compile(r"[\w.-]{1,80}")
 _BARE: Final = re.compile(r"[^\s\"'{}\[\]|>#&*!-][^\n\t]*")
 _JSON_WORDS: Final = re.compile(r"(?:true|false|null|[\d.+eE-]+)")
@@ -51,6 +52,12 @@ def difference(before: JsonObject, after: JsonObject) -> str:
 def visible(text: str) -> str:
     """Write out what can't be seen."""
     return _UNSEEN.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
+
+
+def tidy(text: str) -> str:
+    """Take away what no text should hold: control characters, and those that turn lines round."""
+    unix = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _UNWANTED.sub("", unix).encode("utf-8", "replace").decode().strip("\n")
 
 
 def _side(name: str, arguments: JsonObject) -> list[str]:

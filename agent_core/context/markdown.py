@@ -156,6 +156,10 @@ def _failed(event: ev.ThreadFailed, _names: dict[CallKey, str]) -> _Words:
     return "failed", _quote(event.error)
 
 
+def _erased(event: ev.PersonErased, _names: dict[CallKey, str]) -> _Words:
+    return f"{event.name}: their words and names were erased{_by(event.by)}", _quote(event.reason)
+
+
 def _reminded(event: ev.QuestionReminded, _names: dict[CallKey, str]) -> _Words:
     return f"reminded of question {event.question}", []
 
@@ -177,6 +181,7 @@ _WORDS: dict[type, Callable[[Any, dict[CallKey, str]], _Words]] = {
     ev.VoteCast: _voted,
     ev.ApprovalTakenBack: _taken_back,
     ev.ThreadMoved: _moved,
+    ev.PersonErased: _erased,
     ev.QuestionReminded: _reminded,
     ev.QuestionEscalated: _escalated,
     ev.QuestionExpired: _expired,

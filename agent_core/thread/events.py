@@ -291,6 +291,40 @@ class ThreadFailed(_Event, frozen=True):
     error: str
 
 
+class ErasedRow(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    omit_defaults=True,
+    forbid_unknown_fields=True,
+    gc=False,
+):
+    """An event, or a delivery, whose text was replaced: by keyed digests, so that none gives away.
+
+    `storage.seals` checks them. A fork's copy names rows of the original, and counts for nothing.
+    """
+
+    seq: int
+    delivery: str = ""
+    """The delivery's id; empty for an event."""
+    link: str
+    """What it was in the chain when it was written."""
+    record: str
+    """What an export of that time knows it by, hashed once more with the key."""
+    now: str
+    """What it is instead."""
+
+
+class PersonErased(_Event, frozen=True):
+    """Somebody's words and names were taken out of the log; its shape, and who was who, stay."""
+
+    name: str
+    """What stands in their place, the same everywhere."""
+    rows: tuple[ErasedRow, ...] = ()
+    by: str = ""
+    reason: str = ""
+
+
 Event: TypeAlias = (
     ThreadLaunched
     | MessageReceived
@@ -317,4 +351,5 @@ Event: TypeAlias = (
     | ContextCompacted
     | ThreadFinished
     | ThreadFailed
+    | PersonErased
 )

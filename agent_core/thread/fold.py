@@ -23,6 +23,7 @@ from agent_core.thread.events import (
     LimitReached,
     MessageReceived,
     ModelReplied,
+    PersonErased,
     ProgressNoted,
     QuestionAnswered,
     QuestionAsked,
@@ -52,6 +53,8 @@ _WORK = frozenset(
 )
 """Events that end a stretch of the agent's own work. Time before any other event was spent
 waiting for a person. (Time that a crashed machine took to come back is in the next of these.)"""
+_TITLE = 120
+"""So much of the first message stands for the thread in lists."""
 
 
 def fold(events: Iterable[Event], onto: ThreadState | None = None) -> ThreadState:
@@ -115,6 +118,7 @@ def _received(state: ThreadState, event: MessageReceived) -> None:
     if state.stopping or state.lifecycle in ("finished", "failed"):
         _start_run(state)
     _join(state, event.sender, *event.others)
+    state.title = state.title or " ".join(event.text[: 2 * _TITLE].split())[:_TITLE]
     state.entries.append((state.seq, event))
     state.unseen = True
 
@@ -218,7 +222,7 @@ def _failed(state: ThreadState, event: ThreadFailed) -> None:
     state.error = event.error
 
 
-def _nothing(_state: ThreadState, _event: ProgressNoted | AnswerRefused) -> None:
+def _nothing(_state: ThreadState, _event: ProgressNoted | AnswerRefused | PersonErased) -> None:
     """Record nothing: it was for the reader of the log."""
 
 
@@ -248,6 +252,7 @@ _FOLDS: dict[type, Callable[[ThreadState, Any], None]] = {
     ContextCompacted: _compacted,
     ThreadFinished: _finished,
     ThreadFailed: _failed,
+    PersonErased: _nothing,
 }
 
 _Move: TypeAlias = tuple[Callable[[ThreadState, Any], None], bool, Lifecycle]

@@ -72,6 +72,7 @@ THREAD: dict[tuple[Lifecycle, str], Lifecycle] = {
     ("active", "LimitReached"): "active",
     ("active", "ContextCompacted"): "active",
     ("active", "ThreadMoved"): "active",
+    ("active", "PersonErased"): "active",
     ("active", "ThreadPaused"): "paused",
     ("active", "ThreadFinished"): "finished",
     ("active", "ThreadFailed"): "failed",
@@ -91,6 +92,7 @@ THREAD: dict[tuple[Lifecycle, str], Lifecycle] = {
     ("paused", "QuestionWithdrawn"): "paused",
     ("paused", "AnswerRefused"): "paused",
     ("paused", "ThreadMoved"): "paused",
+    ("paused", "PersonErased"): "paused",
     ("paused", "ThreadResumed"): "active",
     ("paused", "ThreadFinished"): "finished",
     ("paused", "ThreadCancelled"): "cancelled",
@@ -98,6 +100,7 @@ THREAD: dict[tuple[Lifecycle, str], Lifecycle] = {
     ("finished", "MessageReceived"): "active",
     ("finished", "AnswerRefused"): "finished",
     ("finished", "ThreadMoved"): "finished",
+    ("finished", "PersonErased"): "finished",
     # Failed: a retry takes it up again, and so does somebody who writes.
     ("failed", "MessageReceived"): "active",
     ("failed", "QuestionAsked"): "failed",
@@ -110,6 +113,7 @@ THREAD: dict[tuple[Lifecycle, str], Lifecycle] = {
     ("failed", "QuestionWithdrawn"): "failed",
     ("failed", "AnswerRefused"): "failed",
     ("failed", "ThreadMoved"): "failed",
+    ("failed", "PersonErased"): "failed",
     ("failed", "ThreadResumed"): "active",
     ("failed", "ThreadFinished"): "finished",
     ("failed", "ThreadCancelled"): "cancelled",
@@ -119,6 +123,7 @@ THREAD: dict[tuple[Lifecycle, str], Lifecycle] = {
     ("cancelled", "ToolFailed"): "cancelled",
     ("cancelled", "CompensationRan"): "cancelled",
     ("cancelled", "AnswerRefused"): "cancelled",
+    ("cancelled", "PersonErased"): "cancelled",
 }
 
 CALL: dict[tuple[CallStatus, CallTrigger], CallStatus] = {

@@ -17,7 +17,7 @@ from channels.email.mail import ReadMail
 from channels.intake import Memory
 
 _DAY: Final = 24 * 3_600.0
-_KEPT_SECONDS: Final = 90 * _DAY
+KEPT_SECONDS: Final = 90 * _DAY
 MOST_BYTES: Final = 10_000_000
 _LONGEST: Final = 300
 _SHORTEST_PREFIX: Final = 8
@@ -49,16 +49,16 @@ class Archive:
 
     async def keep(self, raw: bytes, mail: ReadMail) -> None:
         """Keep a mail before anything comes of it."""
-        writes = [self._memory.keep(_raw(mail.digest), raw, seconds=_KEPT_SECONDS)]
+        writes = [self._memory.keep(_raw(mail.digest), raw, seconds=KEPT_SECONDS)]
         if mail.message_id:
             named, value = _named(mail.message_id), mail.digest.encode()
-            writes.append(self._memory.keep(named, value, seconds=_KEPT_SECONDS))
+            writes.append(self._memory.keep(named, value, seconds=KEPT_SECONDS))
         await asyncio.gather(*writes)  # together they cost one commit
 
     async def file(self, thread: str, digest: str) -> None:
         """Note which thread a mail went to."""
         key = f"thread:{thread}:{round(self._clock() * 1000):015d}:{digest}"
-        await self._memory.keep(key, b"1", seconds=_KEPT_SECONDS)
+        await self._memory.keep(key, b"1", seconds=KEPT_SECONDS)
 
     async def put_aside(self, raw: bytes, mail: ReadMail) -> None:
         """Keep a mail for the operator alone."""
@@ -81,7 +81,7 @@ class Archive:
             is_kept=is_kept,
         )
         value = msgspec.json.encode(note)
-        await self._memory.keep(_aside(mail.digest), value, seconds=_KEPT_SECONDS)
+        await self._memory.keep(_aside(mail.digest), value, seconds=KEPT_SECONDS)
 
     async def aside(self) -> list[Aside]:
         """Give what was put aside, the newest first."""

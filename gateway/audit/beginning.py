@@ -11,6 +11,7 @@ from hmac import compare_digest
 
 from agent_core.errors import ParleyError
 from agent_core.thread.events import Millis
+from gateway.audit.tombstones import marked
 from storage.sealed import SealedLog
 from storage.seals import Seal, chain_of
 from storage.store import Audit, Store
@@ -31,9 +32,17 @@ async def begin(store: Store, seal: Seal, *, now: Millis) -> Millis:
 
 async def begun(store: Store, seal: Seal, *, now: Millis) -> Millis | None:
     """Give since when changes can be seen, or raise OtherKey; None if it has not begun."""
-    record = await store.recall(_OWNER, _KEY, now=now)
-    if record is None:
-        return None
+    record = await store.recall(*record_name(), now=now)
+    return None if record is None else read_record(record, seal)
+
+
+def record_name() -> tuple[str, str]:
+    """Name the record among what is kept: its owner and its key."""
+    return _OWNER, _KEY
+
+
+def read_record(record: bytes, seal: Seal) -> Millis:
+    """Tell since when, or raise OtherKey."""
     since, _, mac = record.partition(b" ")
     if not since.isdigit() or not compare_digest(mac, _mac(seal, since)):
         raise OtherKey(
@@ -51,6 +60,7 @@ async def begin_anew(store: Store, seal: Seal, *, now: Millis) -> Millis:
         for log in page:
             await _seal(audit, seal, log)
         last = page[-1].thread
+    await _mark_anew(store, seal)
     since = str(now).encode()
     await store.keep(_OWNER, _KEY, since + b" " + _mac(seal, since), now=now)
     return now
@@ -60,6 +70,15 @@ async def _seal(audit: Audit, seal: Seal, log: SealedLog | None) -> None:
     """Seal a thread; one that somebody writes to meanwhile is read again."""
     while log is not None and not await audit.begin(log, chain_of(seal, log)):
         log = await audit.log(log.thread)
+
+
+async def _mark_anew(store: Store, seal: Seal) -> None:
+    """Also what is left of purged threads."""
+    retention, last = store.retention(), ""
+    while page := await retention.tombstones(after=last):
+        for stone in page:
+            await retention.mark(marked(seal, stone))
+        last = page[-1].thread
 
 
 def _mac(seal: Seal, since: bytes) -> bytes:

@@ -17,6 +17,7 @@ from agent_core.thread.digest import approval_digest
 from agent_core.thread.events import Millis
 from agent_core.thread.times import as_datetime
 from storage.sealed import KeptDelivery, KeptEvent, SealedLog
+from storage.seals import Seal, has_erasures, links_of
 
 _read = msgspec.json.Decoder(dict[str, Json]).decode
 _WHO = ("by", "sender", "requester", "to")
@@ -46,6 +47,8 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     outcome: str = ""
     record: str
     """SHA-256 of the row as it is stored."""
+    was: str = ""
+    """If words were erased from it: its `record` before, hashed once more with the key."""
 
 
 @dataclass
@@ -53,20 +56,39 @@ class _Story:
     """What an entry needs to know of those before it."""
 
     thread: str
+    was: dict[tuple[int, str], str]
     at: str = ""
     calls: dict[str, JsonObject] = field(default_factory=dict)
     questions: dict[str, JsonObject] = field(default_factory=dict)
 
 
-def entries(log: SealedLog) -> Iterator[Entry]:
-    """Give the entries of a thread, in the order of writing."""
-    story = _Story(log.thread)
+def entries(log: SealedLog, seal: Seal | None = None) -> Iterator[Entry]:
+    """Give the entries of a thread, in the order of writing; `was` only to who has the key."""
+    story = _Story(log.thread, {} if seal is None else erased_records(seal, log))
     rest = list(reversed(log.deliveries))
     for event in log.events:
         yield _of_event(story, event)
         while rest and rest[-1].seq <= event.seq:
             yield _of_delivery(story, rest.pop())
     yield from (_of_delivery(story, row) for row in reversed(rest))
+
+
+def erased_records(seal: Seal, log: SealedLog) -> dict[tuple[int, str], str]:
+    """Tell what an export from before knows the rows by whose words were erased."""
+    if not has_erasures(log):
+        return {}
+    links = (link.erased for link in links_of(seal, log))
+    return {(row.seq, row.delivery): row.record for row in links if row is not None}
+
+
+def keyed(seal: Seal, record: str) -> str:
+    """Hash a fingerprint once more, so that nobody without the key can guess what it is of."""
+    return seal(f"record\0{record}".encode()).hex()
+
+
+def iso(moment: Millis) -> str:
+    """Write a moment."""
+    return as_datetime(moment).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def fingerprint(parts: Iterable[bytes]) -> str:
@@ -86,20 +108,20 @@ def _of_event(story: _Story, event: KeptEvent) -> Entry:
         seq=event.seq,
         what=str(body.get("type", "")),
         who=_names(next((body[name] for name in _WHO if body.get(name)), question.get("to"))),
-        person=str(body.get("person", "")),
+        person=str(body.get("person") or body.get("name") or ""),
         how=str(body.get("how", "")),
         way=str(body.get("origin", "")),
         question=str(question.get("id", "")),
         tool=str(call.get("tool") or question.get("tool") or ""),
         digest=_digest(body, question, call),
         outcome=_outcome(body),
-        record=fingerprint([event.body]),
+        record=record_of(event),
+        was=story.was.get((event.seq, ""), ""),
     )
 
 
 def _of_delivery(story: _Story, row: KeptDelivery) -> Entry:
     kind = _parsed(row.body).get("kind", "")
-    names = (row.id, row.address, row.question or "")
     return Entry(
         at=story.at,
         thread=story.thread,
@@ -108,8 +130,17 @@ def _of_delivery(story: _Story, row: KeptDelivery) -> Entry:
         way=row.address,
         question=row.question or "",
         outcome=row.status,
-        record=fingerprint([*(name.encode() for name in names), row.body]),
+        record=record_of(row),
+        was=story.was.get((row.seq, row.id), ""),
     )
+
+
+def record_of(row: KeptEvent | KeptDelivery) -> str:
+    """Give the fingerprint of a row."""
+    if isinstance(row, KeptEvent):
+        return fingerprint([row.body])
+    names = (row.id, row.address, row.question or "")
+    return fingerprint([*(name.encode() for name in names), row.body])
 
 
 def _parsed(body: bytes) -> JsonObject:
@@ -120,9 +151,7 @@ def _parsed(body: bytes) -> JsonObject:
 
 
 def _time(at: Json) -> str:
-    if not isinstance(at, int):
-        return ""
-    return as_datetime(Millis(at)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return iso(Millis(at)) if isinstance(at, int) else ""
 
 
 def _remember(story: _Story, seq: int, body: JsonObject) -> None:

@@ -1,16 +1,17 @@
-"""Writing the audit out: every thread, oldest id first, and a sealed end."""
+"""Writing the audit out: every thread, oldest id first, those purged, and a sealed end."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, field
 
 from agent_core.thread.events import Millis, ThreadId
-from agent_core.thread.times import as_datetime
 from gateway.audit.beginning import begun
-from gateway.audit.entries import entries
+from gateway.audit.entries import Entry, entries, iso
 from gateway.audit.paper import Head, Paper
+from gateway.audit.tombstones import purged_entry
 from gateway.control.service import NotFound
+from storage.retention import Tombstone
 from storage.sealed import SealedLog
 from storage.seals import Seal
 from storage.store import Store
@@ -34,8 +35,8 @@ class Export:
         """Give the lines, a thread's at a time."""
         since = await begun(self.store, self.seal, now=self.now)
         earliest = "" if self.since is None else iso(self.since)
-        async for log in self._logs():
-            shown = [entry for entry in entries(log) if entry.at >= earliest]
+        async for told in self._told():
+            shown = [entry for entry in told if entry.at >= earliest]
             self._threads += bool(shown)
             yield b"".join(map(self._paper.line, shown))
         head = Head(
@@ -48,15 +49,21 @@ class Export:
         )
         yield self._paper.head(head, self.seal)
 
-    async def _logs(self) -> AsyncIterator[SealedLog]:
-        if not self.thread:
-            async for log in every_log(self.store):
-                yield log
+    async def _told(self) -> AsyncIterator[Iterable[Entry]]:
+        if self.thread:
+            yield await self._of_one(ThreadId(self.thread))
             return
-        found = await self.store.audit().log(ThreadId(self.thread))
-        if found is None:
-            raise NotFound(f"there is no thread {self.thread!r}")
-        yield found
+        async for log in every_log(self.store):
+            yield entries(log, self.seal)
+        async for stone in every_tombstone(self.store):
+            yield [purged_entry(stone)]
+
+    async def _of_one(self, thread: ThreadId) -> Iterable[Entry]:
+        if (log := await self.store.audit().log(thread)) is not None:
+            return entries(log, self.seal)
+        if (stone := await self.store.retention().tombstone(thread)) is not None:
+            return [purged_entry(stone)]
+        raise NotFound(f"there is no thread {self.thread!r}")
 
 
 async def every_log(store: Store) -> AsyncIterator[SealedLog]:
@@ -68,6 +75,10 @@ async def every_log(store: Store) -> AsyncIterator[SealedLog]:
         last = page[-1].thread
 
 
-def iso(moment: Millis) -> str:
-    """Write a moment as the entries do."""
-    return as_datetime(moment).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+async def every_tombstone(store: Store) -> AsyncIterator[Tombstone]:
+    """Give what is left of every thread that was purged."""
+    last = ""
+    while page := await store.retention().tombstones(after=last):
+        for stone in page:
+            yield stone
+        last = page[-1].thread

@@ -305,6 +305,12 @@ def withdrawn(key: str = "q1", reason: str = "", by: str = "") -> Event:
     return ev.QuestionWithdrawn(at=UNSET, question=QuestionId(key), reason=reason, by=by)
 
 
+def erased(name: str = "erased person #a1", by: str = "cli", reason: str = "") -> Event:
+    """Somebody was taken out of the log."""
+    row = ev.ErasedRow(seq=2, link="aa", record="bb", now="cc")
+    return ev.PersonErased(at=UNSET, name=name, rows=(row,), by=by, reason=reason)
+
+
 def refused(key: str = "q1", reason: str = "too late", by: str = "eve") -> Event:
     """An answer was not taken."""
     return ev.AnswerRefused(at=UNSET, question=QuestionId(key), reason=reason, by=by)

@@ -20,6 +20,7 @@ from tests.unit.agent_core.thread.logs import (
     chose,
     compacted,
     doubt,
+    erased,
     escalated,
     expired,
     failed,
@@ -272,6 +273,24 @@ MOVED = log(
 )
 """A conversation goes on elsewhere, whatever state it is in."""
 
+FORGOTTEN = log(
+    *SPOKEN,
+    erased(),
+    paused("ada"),
+    erased(),
+    resumed("ada"),
+    broke("no money"),
+    erased(),
+    resumed("ada"),
+    replied("All done."),
+    finished(),
+    erased(by="", reason="asked for on 3 November"),
+    said("hello again", "ada"),
+    cancelled(),
+    erased(),
+)
+"""Somebody is taken out of the log, whatever state it is in."""
+
 STOPPED = log(*RUNNING, cancelled(), failed("outcome_unknown", ""))
 FAILED_AND_CANCELLED = log(*RUNNING, returned(), broke(), cancelled())
 PAUSED_AND_CANCELLED = log(*RUNNING, paused(), cancelled(), returned("too late"))
@@ -286,6 +305,7 @@ STORIES: dict[str, list[Event]] = {
     "failed": FAILED,
     "voted": VOTED,
     "moved": MOVED,
+    "forgotten": FORGOTTEN,
     "stopped": STOPPED,
     "failed_and_cancelled": FAILED_AND_CANCELLED,
     "paused_and_cancelled": PAUSED_AND_CANCELLED,

@@ -37,7 +37,7 @@ async def test_story_that_nobody_touched_is_whole() -> None:
 
         assert report.findings == []
         assert (report.threads, report.begun) == (1, "2027-01-15T08:00:00.000Z")
-        assert await compare(earlier, marks_of(store)) == []
+        assert await compare(earlier, marks_of(store, seal), seal) == []
 
 
 async def test_forks_and_imports_are_sealed_like_any_thread() -> None:
@@ -66,7 +66,7 @@ async def test_thread_that_is_gone_shows_only_beside_an_earlier_export() -> None
     del tables.threads[ThreadId("t2")], tables.events[ThreadId("t2")]
 
     report = await verify_store(store, seal, now=NOW)
-    lost = await compare(earlier, marks_of(store))
+    lost = await compare(earlier, marks_of(store, seal), seal)
 
     assert report.findings == []
     assert lost == [
@@ -77,8 +77,8 @@ async def test_thread_that_is_gone_shows_only_beside_an_earlier_export() -> None
         Finding("it is gone: the earlier export has it", "t2"),
     ]
     now = list(read_paper((await exported(store)).splitlines(), seal))
-    assert lost == await compare(earlier, marks_in(now))
-    assert await compare(now, marks_in(earlier)) == []
+    assert lost == await compare(earlier, marks_in(now), seal)
+    assert await compare(now, marks_in(earlier), seal) == []
 
 
 async def test_what_lost_its_thread_is_found() -> None:
@@ -144,7 +144,7 @@ async def test_export_may_be_of_one_thread_or_of_late() -> None:
 
     assert [(each.thread, each.seq) for each in one] == [("t2", 1), ("t2", 2)]
     assert [(each.thread, each.seq) for each in late] == [("t2", 2)]
-    assert await compare([*one, *late], marks_of(store)) == []
+    assert await compare([*one, *late], marks_of(store, seal), seal) == []
     log = await store.audit().log(T1)
     assert log is not None
     assert chain_of(seal, log) == log.chain
