@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from sqlite3 import Connection
 
@@ -68,9 +69,15 @@ class Opened:
             self._connections.pop().close()
         self._lock.give_back()
 
+    def fold_log(self) -> bool:
+        """Fold the write-ahead log into the file and empty it; False while somebody reads it."""
+        with translating(self._path), closing(connect(self._path)) as connection:
+            [busy, _, _] = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        return not busy
+
     def writer(self) -> Lane:
         """Start the one thread that writes."""
-        perform = writing(self._path)
+        perform = writing(self._path, shared=self._shared)
         connections = self._connections[:1]
         return Lane(
             connections, perform, name="parley-writer", most=_LARGEST_BATCH, capacity=_CAPACITY

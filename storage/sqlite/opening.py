@@ -14,6 +14,7 @@ from storage.errors import StoreError, Unreadable
 from storage.migrations.versions import REVISIONS, check_version
 from storage.seals import chained
 from storage.sqlite.failures import translating
+from storage.sqlite.moving import refuse_if_moved
 
 SCHEMA = Path(__file__).parent.parent / "schema_sqlite.sql"
 _OLDEST = (3, 35)
@@ -65,6 +66,7 @@ def prepare(path: Path, connection: sqlite3.Connection) -> bool:
         if version in ("", *REVISIONS[:-1]):
             return False
         check_version(version)
+        refuse_if_moved(connection, path)
         _use_wal(path, connection)
     return True
 
