@@ -7,7 +7,7 @@ CREATE TABLE threads ( id TEXT NOT NULL, agent TEXT NOT NULL, status TEXT NOT NU
 CREATE UNIQUE INDEX threads_by_key ON threads (agent, thread_key) WHERE thread_key <> '';
 CREATE INDEX threads_due ON threads (wake_at) WHERE wake_at IS NOT NULL;
 CREATE INDEX threads_by_age ON threads (created_at, id);
-CREATE TABLE questions ( id TEXT NOT NULL, thread TEXT NOT NULL, status TEXT NOT NULL, asked_at BIGINT NOT NULL, expires_at BIGINT, body TEXT NOT NULL, PRIMARY KEY (id) ) WITHOUT ROWID;
+CREATE TABLE questions ( id TEXT NOT NULL, thread TEXT NOT NULL, status TEXT NOT NULL, asked_at BIGINT NOT NULL, expires_at BIGINT, body TEXT NOT NULL, rank SMALLINT DEFAULT 1 NOT NULL, asked TEXT DEFAULT '' NOT NULL, PRIMARY KEY (id) ) WITHOUT ROWID;
 CREATE INDEX questions_by_age ON questions (asked_at, id);
 CREATE INDEX questions_open ON questions (asked_at, id) WHERE status = 'open';
 CREATE TABLE inbox ( source TEXT NOT NULL, "key" TEXT NOT NULL, digest TEXT NOT NULL, thread TEXT NOT NULL, seq BIGINT NOT NULL, expires_at BIGINT, PRIMARY KEY (source, "key") ) WITHOUT ROWID;
@@ -16,9 +16,15 @@ CREATE TABLE deliveries ( n INTEGER NOT NULL, id TEXT NOT NULL, thread TEXT NOT 
 CREATE UNIQUE INDEX deliveries_by_name ON deliveries (thread, id);
 CREATE INDEX deliveries_due ON deliveries (due_at, n) WHERE status = 'pending';
 CREATE INDEX deliveries_pending ON deliveries (thread, address, n) WHERE status = 'pending';
+CREATE INDEX threads_by_requester ON threads (requester, created_at, id) WHERE requester <> '' AND substr(origin, 1, 4) <> 'web:';
 CREATE TABLE places ( address TEXT NOT NULL, thread TEXT NOT NULL, since BIGINT NOT NULL, PRIMARY KEY (address) ) WITHOUT ROWID;
 CREATE TABLE kept ( owner TEXT NOT NULL, "key" TEXT NOT NULL, value BLOB NOT NULL, expires_at BIGINT, PRIMARY KEY (owner, "key") ) WITHOUT ROWID;
 CREATE INDEX kept_expiring ON kept (expires_at) WHERE expires_at IS NOT NULL;
-CREATE INDEX threads_by_requester ON threads (requester, created_at, id) WHERE requester <> '' AND substr(origin, 1, 4) <> 'web:';
 CREATE INDEX deliveries_failed ON deliveries (n) WHERE status = 'failed';
-INSERT INTO alembic_version VALUES ('0005');
+CREATE INDEX questions_ranked ON questions (rank, asked_at, id) WHERE status = 'open' AND rank <> 1;
+CREATE TABLE parties ( party TEXT NOT NULL, at BIGINT NOT NULL, thread TEXT NOT NULL, PRIMARY KEY (party, at, thread) ) WITHOUT ROWID;
+CREATE INDEX parties_of_thread ON parties (thread, party);
+CREATE INDEX places_by_thread ON places (thread);
+CREATE TABLE tombstones ( thread TEXT NOT NULL, at BIGINT NOT NULL, "by" TEXT NOT NULL, seq BIGINT NOT NULL, entries BIGINT NOT NULL, chain BLOB, records BLOB NOT NULL, mark BLOB NOT NULL, PRIMARY KEY (thread) ) WITHOUT ROWID;
+CREATE INDEX threads_aside ON threads (status, created_at, id) WHERE status IN ('failed', 'paused', 'cancelled');
+INSERT INTO alembic_version VALUES ('0009');

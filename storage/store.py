@@ -10,11 +10,12 @@ PostgreSQL. Nothing here knows what an event means.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from typing import Protocol
 
 from agent_core.thread.events import Event, Millis, ThreadId
 from agent_core.thread.questions import QuestionId
+from storage.retention import Retention
 from storage.sealed import SealedLog
 from storage.values import (
     ApiKey,
@@ -134,8 +135,13 @@ class Store(Keeping, Protocol):
 
     # The engine
 
-    async def claim(self, *, now: Millis, lease_ms: int, limit: int) -> list[Claim]:
-        """Lease threads whose `wake_at` has come and that nobody holds; longest due first."""
+    async def claim(
+        self, *, now: Millis, lease_ms: int, limit: int, leave: Collection[ThreadId] = ()
+    ) -> list[Claim]:
+        """Lease threads whose `wake_at` has come and that nobody holds; longest due first.
+
+        Those to `leave` are left to other processes.
+        """
         ...
 
     async def renew(self, claims: Sequence[Claim], *, now: Millis, lease_ms: int) -> list[Claim]:
@@ -206,6 +212,10 @@ class Store(Keeping, Protocol):
         """Find the thread that a place belongs to."""
         ...
 
+    async def takes_part(self, thread: ThreadId, parties: Sequence[str]) -> bool:
+        """Tell whether one of them has a part in the thread."""
+        ...
+
     async def threads(self, wish: Wish) -> Page:
         """List threads, newest first."""
         ...
@@ -226,6 +236,14 @@ class Store(Keeping, Protocol):
         """Forget what has expired in the inbox and of what is kept; tells how many.
 
         Never more than `limit` at a time.
+        """
+        ...
+
+    async def spend(self, spent: Mapping[str, int]) -> Mapping[str, int]:
+        """Move buckets on by so many milliseconds each, for all processes of this store.
+
+        A bucket is the time at which it is full again; gives how far each is ahead of now. Names
+        are of ASCII and short.
         """
         ...
 
@@ -263,6 +281,10 @@ class Store(Keeping, Protocol):
 
     def audit(self) -> Audit:
         """Look at what was written, byte by byte."""
+        ...
+
+    def retention(self) -> Retention:
+        """Let go of what need not be kept, and of what must not."""
         ...
 
     def wakes(self) -> Wakes:

@@ -20,6 +20,7 @@ from sqlalchemy import (
     Integer,
     LargeBinary,
     MetaData,
+    SmallInteger,
     Table,
     Text,
     text,
@@ -29,8 +30,11 @@ from sqlmodel import Field, SQLModel
 _COUNTER = BigInteger().with_variant(Integer, "sqlite")
 """SQLite counts by itself only in a column that is called INTEGER."""
 
+_ASIDE = "status IN ('failed', 'paused', 'cancelled')"
+"""See `storage.values.ASIDE`."""
 _FROM_CHANNELS = "requester <> '' AND substr(origin, 1, 4) <> 'web:'"
 """Nobody lists the threads of a requester but channels: those of the API need no index for it."""
+_RANKED = "status = 'open' AND rank <> 1"
 _WITHOUT_ROWID = {"sqlite_with_rowid": False}
 """On SQLite a table with a key of its own is one B-tree then, not two: a page less to write."""
 
@@ -67,6 +71,14 @@ class Threads(SQLModel, table=True):
             postgresql_where=text("wake_at IS NOT NULL"),
         ),
         Index("threads_by_age", "created_at", "id"),
+        Index(
+            "threads_aside",
+            "status",
+            "created_at",
+            "id",
+            sqlite_where=text(_ASIDE),
+            postgresql_where=text(_ASIDE),
+        ),
         Index(
             "threads_by_requester",
             "requester",
@@ -128,6 +140,15 @@ class Questions(SQLModel, table=True):
             sqlite_where=text("status = 'open'"),
             postgresql_where=text("status = 'open'"),
         ),
+        # Most have the usual rank, and cost nothing here.
+        Index(
+            "questions_ranked",
+            "rank",
+            "asked_at",
+            "id",
+            sqlite_where=text(_RANKED),
+            postgresql_where=text(_RANKED),
+        ),
         _WITHOUT_ROWID,
     )
 
@@ -137,6 +158,9 @@ class Questions(SQLModel, table=True):
     asked_at: int = Field(sa_column=_number())
     expires_at: int | None = Field(sa_column=_perhaps())
     body: str = Field(sa_column=_text())
+    rank: int = Field(sa_column=Column(SmallInteger, nullable=False, server_default=text("1")))
+    asked: str = Field(sa_column=Column(Text, nullable=False, server_default=text("''")))
+    """Who is asked, a line each in lower case; empty where nobody knows."""
 
 
 class Deliveries(SQLModel, table=True):
@@ -210,11 +234,36 @@ class Inbox(SQLModel, table=True):
 class Places(SQLModel, table=True):
     """An address, and the thread whose conversation is there."""
 
-    __table_args__: ClassVar = _WITHOUT_ROWID
+    __table_args__ = (Index("places_by_thread", "thread"), _WITHOUT_ROWID)
 
     address: str = Field(sa_column=_text(primary_key=True))
     thread: str = Field(sa_column=_text())
     since: int = Field(sa_column=_number())
+
+
+class Tombstones(SQLModel, table=True):
+    """What is left of a thread that was purged; see `storage.retention`."""
+
+    __table_args__: ClassVar = _WITHOUT_ROWID
+
+    thread: str = Field(sa_column=_text(primary_key=True))
+    at: int = Field(sa_column=_number())
+    by: str = Field(sa_column=_text())
+    seq: int = Field(sa_column=_number())
+    entries: int = Field(sa_column=_number())
+    chain: bytes | None = Field(sa_column=Column(LargeBinary, nullable=True))
+    records: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+    mark: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+
+
+class Parties(SQLModel, table=True):
+    """Who has a part in which thread, in lower case; `at` is when the thread was made."""
+
+    __table_args__ = (Index("parties_of_thread", "thread", "party"), _WITHOUT_ROWID)
+
+    party: str = Field(sa_column=_text(primary_key=True))
+    at: int = Field(sa_column=_number(primary_key=True))
+    thread: str = Field(sa_column=_text(primary_key=True))
 
 
 class Kept(SQLModel, table=True):
@@ -256,11 +305,18 @@ class Settings(SQLModel, table=True):
     value: str = Field(sa_column=_text())
 
 
-def tables() -> MetaData:
-    """Give our tables, and no others that share SQLModel's registry, as an agent's own might."""
+def tables(*, on_server: bool = False) -> MetaData:
+    """Give our tables, and no others that share SQLModel's registry, as an agent's own might.
+
+    With `on_server` as they are on PostgreSQL, whose primary keys are in the order of a language:
+    a prefix is found by signs, so there it takes an index of its own. SQLite's is by signs anyway.
+    """
     ours = MetaData()
     for table in _OURS:
         table.to_metadata(ours)
+    if on_server:
+        kept = ours.tables["kept"].columns
+        Index("kept_by_prefix", kept.owner, kept.key, postgresql_ops={"key": "text_pattern_ops"})
     return ours
 
 
@@ -274,6 +330,8 @@ _OURS: list[Table] = [
         Deliveries,
         Inbox,
         Places,
+        Tombstones,
+        Parties,
         Kept,
         ApiKeys,
         Settings,

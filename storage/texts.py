@@ -43,6 +43,9 @@ class WrittenQuestion(NamedTuple):
     asked_at: Millis
     expires_at: Millis | None
     body: str
+    rank: int
+    asked: str
+    """A line for each, with a line break also before the first and after the last."""
 
 
 class WrittenDelivery(NamedTuple):
@@ -80,6 +83,7 @@ class Written(NamedTuple):
     questions: list[WrittenQuestion]
     deliveries: list[WrittenDelivery]
     places: list[str]
+    parties: list[str]
     growth: bytes | None = None
     """A new thread's chain, or the links by which another's grows; see `storage.seals`."""
 
@@ -93,7 +97,13 @@ def written(commit: Commit) -> Written:
         None if commit.summary is None else object_text(commit.summary, "summary"),
         [
             WrittenQuestion(
-                row.id, row.status, row.asked_at, row.expires_at, object_text(row.body, "question")
+                row.id,
+                row.status,
+                row.asked_at,
+                row.expires_at,
+                object_text(row.body, "question"),
+                row.rank,
+                asked_text(row.asked),
             )
             for row in commit.questions
         ],
@@ -104,7 +114,18 @@ def written(commit: Commit) -> Written:
             for row in commit.deliveries
         ],
         list(dict.fromkeys(place for place in commit.places if place)),
+        list(dict.fromkeys(party for party in commit.parties if party)),
     )
+
+
+def asked_text(asked: Sequence[str]) -> str:
+    """Write who is asked, so that a whole name can be found in it."""
+    return "\n".join(("", *asked, "")) if asked else ""
+
+
+def read_asked(text: str) -> tuple[str, ...]:
+    """Read who is asked."""
+    return tuple(text.strip("\n").split("\n")) if text else ()
 
 
 def written_ends(ends: Sequence[DeliveryEnd]) -> list[WrittenEnd]:
@@ -178,6 +199,8 @@ def _indexed(commit: Commit) -> Iterator[tuple[str, tuple[str, ...]]]:
         yield "inbox.key", (commit.inbox.key, commit.inbox.source)
     for place in commit.places:
         yield "place", (place,)
+    for party in commit.parties:
+        yield "party", (party, commit.thread)
     for question in commit.questions:
         yield "question.id", (question.id,)
     for delivery in commit.deliveries:
@@ -208,10 +231,13 @@ def _words(commit: Commit) -> Iterator[tuple[str, str]]:
         yield "inbox.digest", commit.inbox.digest
     for place in commit.places:
         yield "place", place
+    for party in commit.parties:
+        yield "party", party
     for question in commit.questions:
         if question.thread != commit.thread:
             raise ValueError(f"question {question.id} is of another thread than the commit")
         yield "question.id", question.id
+        yield from (("question.asked", one) for one in question.asked)
     for delivery in commit.deliveries:
         yield "delivery.id", delivery.id
         yield "delivery.address", delivery.address
@@ -233,6 +259,19 @@ def is_storable(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def after_prefix(prefix: str) -> str:
+    """Give the first text, by code points, after all that begin so; nothing if there is none."""
+    stem = prefix.rstrip(_LAST)
+    if not stem:
+        return ""
+    following = ord(stem[-1]) + 1
+    # No text holds half a surrogate pair: what comes after them is next.
+    return stem[:-1] + chr(_AFTER_SURROGATES if following == _SURROGATES else following)
+
+
+_LAST, _SURROGATES, _AFTER_SURROGATES = chr(0x10FFFF), 0xD800, 0xE000
 
 
 def _is_name(text: str) -> bool:

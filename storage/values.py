@@ -22,6 +22,10 @@ KeyId = NewType("KeyId", str)
 CachedStatus = Literal["running", "waiting", "paused", "finished", "failed", "cancelled"]
 """As the log alone gives it; `queued` is a thread that is due and that nobody has leased."""
 
+ASIDE: tuple[CachedStatus, ...] = ("failed", "paused", "cancelled")
+"""Seldom, and looked for among all that have finished: these are found by an index of their own.
+Threads pass through the others on their way, where one more index would cost each of them."""
+
 QuestionStatus = Literal["open", "answered", "expired", "withdrawn"]
 DeliveryStatus = Literal["pending", "sent", "failed", "settled"]
 Scope = Literal["launch", "answer", "control", "read", "admin"]
@@ -78,6 +82,10 @@ class Loaded(Struct, frozen=True, gc=False):
 # --- what goes with events ------------------------------------------------------------------------
 
 
+USUAL_RANK = 1
+"""Of most questions: only the others are in the index of ranks."""
+
+
 class QuestionRow(Struct, frozen=True, kw_only=True, gc=False):
     """The index of questions: who is being asked what, across all threads."""
 
@@ -88,6 +96,10 @@ class QuestionRow(Struct, frozen=True, kw_only=True, gc=False):
     expires_at: Millis | None
     body: JsonObject
     """The question and its outcome as the API shows them."""
+    rank: int = USUAL_RANK
+    """Its place in queues: the lower, the sooner."""
+    asked: tuple[str, ...] = ()
+    """Who is asked, in lower case; see `Wish.parties`."""
 
 
 class NewDelivery(Struct, frozen=True, kw_only=True, gc=False):
@@ -199,6 +211,8 @@ class Commit(Struct, frozen=True, kw_only=True, gc=False):
     inbox: InboxKey | None = None
     places: Sequence[str] = ()
     """Addresses that become this thread's; what is said there belongs to it."""
+    parties: Sequence[str] = ()
+    """Who has a part in the thread from now on, in lower case; see `Wish.parties`."""
     now: Millis
     lease_ms: int | None = None
     """Also lease the thread to whoever commits, if nobody holds it; `Committed.epoch` says so.
@@ -279,6 +293,14 @@ class Wish(Struct, frozen=True, kw_only=True, gc=False):
     agent: str = ""
     requester: str = ""
     """For threads: only those that this person asked for in a channel, so not over the API."""
+    parties: Sequence[str] = ()
+    """Everything that somebody is known as, in lower case.
+
+    Only threads in which one of them has a part, or questions that one of them is asked. Of a
+    question from before there was an index nobody knows whom it asks: it is given, too.
+    """
+    rank: int | None = None
+    """For questions: only those of this rank."""
     now: Millis | None = None
     """With it, a thread that is due and free counts as `queued`, and as nothing else."""
     cursor: str = ""

@@ -9,7 +9,7 @@ from agent_core.thread.events import Millis
 from storage.errors import Fenced, IdTaken, PlaceTaken, ThreadKeyTaken, UnknownThread
 from storage.memory.tables import MemoryTables, is_free, own_delivery
 from storage.seals import moved
-from storage.texts import Written, leased_delivery, read_object
+from storage.texts import Written, leased_delivery, read_asked, read_object
 from storage.values import (
     Commit,
     CommitResult,
@@ -37,6 +37,7 @@ def write(tables: MemoryTables, commit: Commit, texts: Written) -> CommitResult:
     _move_chain(tables, commit, texts)
     for place in texts.places:
         tables.places.setdefault(place, (commit.thread, commit.now))
+    tables.parties.setdefault(commit.thread, set()).update(texts.parties)
     _write_questions(tables, commit, texts)
     leased = _write_deliveries(tables, commit, row, texts)
     if commit.inbox is not None:
@@ -148,6 +149,8 @@ def _write_questions(tables: MemoryTables, commit: Commit, texts: Written) -> No
             asked_at=question.asked_at,
             expires_at=question.expires_at,
             body=read_object(question.body),
+            rank=question.rank,
+            asked=read_asked(question.asked),
         )
 
 

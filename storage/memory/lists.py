@@ -18,7 +18,7 @@ def is_due(wake_at: Millis | None, lease_until: Millis | None, now: Millis) -> b
 def thread_page(tables: MemoryTables, wish: Wish) -> Page:
     """List threads, newest first."""
     rows = sorted(
-        (row for row in tables.threads.values() if _wished(row, wish)),
+        (row for row in tables.threads.values() if _wished(row, wish) and _has(tables, row, wish)),
         key=lambda row: (row.created_at, row.id),
         reverse=True,
     )
@@ -28,6 +28,12 @@ def thread_page(tables: MemoryTables, wish: Wish) -> Page:
     items = [own_thread(row) for row in rows[: wish.limit]]
     more = len(rows) > wish.limit
     return Page(items, write_cursor(items[-1].created_at, items[-1].id) if more else None)
+
+
+def _has(tables: MemoryTables, row: ThreadRow, wish: Wish) -> bool:
+    """Tell whether one of the parties has a part in it."""
+    theirs = tables.parties.get(row.id, set())
+    return not wish.parties or not theirs.isdisjoint(wish.parties)
 
 
 def _wished(row: ThreadRow, wish: Wish) -> bool:
@@ -58,5 +64,9 @@ def _questions(tables: MemoryTables, wish: Wish) -> Iterable[QuestionRow]:
         if wish.status and row.status != wish.status:
             continue
         if wish.agent and tables.threads[row.thread].agent != wish.agent:
+            continue
+        if wish.rank is not None and row.rank != wish.rank:
+            continue
+        if wish.parties and row.asked and set(row.asked).isdisjoint(wish.parties):
             continue
         yield row

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -14,6 +14,7 @@ from storage.memory import kept, outbox
 from storage.memory.audit import MemoryAudit
 from storage.memory.commits import write
 from storage.memory.lists import is_due, question_page, thread_page
+from storage.memory.retention import MemoryRetention
 from storage.memory.tables import MemoryTables, own_question, own_thread
 from storage.seals import Seal, sealed
 from storage.texts import check_text, read_events, written, written_ends
@@ -77,12 +78,14 @@ class MemoryStore:
 
     # --- the engine
 
-    async def claim(self, *, now: Millis, lease_ms: int, limit: int) -> list[Claim]:
+    async def claim(
+        self, *, now: Millis, lease_ms: int, limit: int, leave: Collection[ThreadId] = ()
+    ) -> list[Claim]:
         """Lease due threads, longest due first."""
         due = sorted(
             (row.wake_at or 0, row.id, row)
             for row in self._tables.threads.values()
-            if is_due(row.wake_at, row.lease_until, now)
+            if is_due(row.wake_at, row.lease_until, now) and row.id not in leave
         )
         return [self._lease(row, Millis(now + lease_ms)) for _, _, row in due[:limit]]
 
@@ -178,6 +181,10 @@ class MemoryStore:
         """Find the thread of a place."""
         return self._tables.places.get(place, (None, None))[0]
 
+    async def takes_part(self, thread: ThreadId, parties: Sequence[str]) -> bool:
+        """Tell whether one of them has a part in it."""
+        return not self._tables.parties.get(thread, set()).isdisjoint(parties)
+
     async def threads(self, wish: Wish) -> Page:
         """List threads."""
         return thread_page(self._tables, wish)
@@ -199,6 +206,10 @@ class MemoryStore:
     async def sweep(self, *, now: Millis, limit: int = 1000) -> int:
         """Forget what has expired."""
         return kept.sweep(self._tables, now, limit)
+
+    async def spend(self, spent: Mapping[str, int]) -> Mapping[str, int]:
+        """Move buckets on."""
+        return self._tables.rates.spend(spent)
 
     async def queued(self, *, now: Millis) -> int:
         """Count the threads that are due and free."""
@@ -275,6 +286,10 @@ class MemoryStore:
     def audit(self) -> MemoryAudit:
         """Look at the tables."""
         return MemoryAudit(self._tables)
+
+    def retention(self) -> MemoryRetention:
+        """Let go."""
+        return MemoryRetention(self._tables, self._seal)
 
     def wakes(self) -> Listener:
         """Listen for hints."""

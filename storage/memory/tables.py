@@ -9,6 +9,8 @@ from msgspec.structs import replace
 from agent_core.thread.events import Millis, ThreadId
 from agent_core.thread.questions import QuestionId
 from storage.hints import Hints
+from storage.rates import OneProcess
+from storage.retention import Tombstone
 from storage.texts import object_text, read_object
 from storage.values import (
     ApiKey,
@@ -35,9 +37,12 @@ class MemoryTables:
     deliveries: dict[tuple[ThreadId, DeliveryId], Delivery] = field(default_factory=dict)
     inbox: dict[tuple[str, str], tuple[InboxRecord, Millis | None]] = field(default_factory=dict)
     places: dict[str, tuple[ThreadId, Millis]] = field(default_factory=dict)
+    parties: dict[ThreadId, set[str]] = field(default_factory=dict)
     kept: dict[tuple[str, str], tuple[bytes, Millis | None]] = field(default_factory=dict)
+    tombstones: dict[ThreadId, Tombstone] = field(default_factory=dict)
     keys: dict[KeyId, ApiKey] = field(default_factory=dict)
     halt: str = ""
+    rates: OneProcess = field(default_factory=OneProcess)
     hints: list[Hints] = field(default_factory=list)
 
     def tell(self, news: list[Hint]) -> None:

@@ -10,8 +10,7 @@ A delivery of a transaction that we had to wait for is one that we can't see. So
 the thread, once locked, is another version than the one we saw, no delivery is leased: whoever
 claims the next one sees all. The chain of a thread (`storage.seals`) is moved from the row as it is
 once it is locked: the links come with the commit, and PostgreSQL hashes them in one by one. Not in
-the UPDATE itself: where that looks at a row again, it does not run the subquery again. A hint that
-is negative tells of a thread that nobody can claim now.
+the UPDATE itself: where that looks at a row again, it does not run the subquery again.
 """
 
 from __future__ import annotations
@@ -21,12 +20,12 @@ WITH given AS MATERIALIZED (
     SELECT * FROM unnest(
         $1::text[], $2::int[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::bool[],
         $8::bigint[], $9::bigint[], $10::bool[], $11::text[], $12::text[], $13::text[],
-        $14::text[], $15::text[], $16::text[], $17::text[], $18::bigint[], $19::bool[],
-        $20::bool[], $21::bigint[], $22::bool[], $23::bigint[], $24::bytea[]
+        $14::text[], $15::text[], $16::text[], $17::text[], $18::bigint[], $19::bigint[],
+        $20::bool[], $21::bigint[], $22::bytea[]
     ) WITH ORDINALITY AS given (
         thread, size, seen, epoch, status, summary, keeps_wake, wake_at, now, is_new, agent,
         origin, requester, thread_key, source, key, digest, expires_at,
-        has_hint, makes_due, lease_ms, releases, send_lease_ms, growth, place
+        lease_ms, releases, send_lease_ms, growth, place
     )
 ),
 first AS MATERIALIZED (
@@ -93,7 +92,7 @@ done AS MATERIALIZED (
 new_events AS (
     INSERT INTO events (thread, seq, body)
     SELECT done.id, done.seq + event.back, event.body
-    FROM unnest($25::text[], $26::int[], $27::text[]) AS event (thread, back, body)
+    FROM unnest($23::text[], $24::int[], $25::text[]) AS event (thread, back, body)
     JOIN done ON done.id = event.thread
 ),
 """
@@ -102,24 +101,38 @@ _PLACES_QUESTIONS_AND_DELIVERIES = """
 new_places AS (
     INSERT INTO places (address, thread, since)
     SELECT address, done.id, now
-    FROM unnest($40::text[], $41::text[]) AS bound (thread, address)
+    FROM unnest($38::text[], $39::text[]) AS bound (thread, address)
     JOIN done ON done.id = bound.thread
     JOIN given ON given.thread = bound.thread
     ORDER BY address
     ON CONFLICT (address) DO UPDATE SET thread = NULL WHERE places.thread <> excluded.thread
 ),
+new_parties AS (
+    INSERT INTO parties (party, at, thread)
+    SELECT party, coalesce(threads.created_at, given.now), done.id
+    FROM unnest($42::text[], $43::text[]) AS joined (thread, party)
+    JOIN done ON done.id = joined.thread
+    JOIN given ON given.thread = joined.thread
+    LEFT JOIN threads ON threads.id = joined.thread
+    ORDER BY party, done.id
+    ON CONFLICT DO NOTHING
+),
 new_questions AS (
-    INSERT INTO questions (id, thread, status, asked_at, expires_at, body)
-    SELECT question.id, done.id, question.status, asked_at, expires_at, body
-    FROM unnest($28::text[], $29::text[], $30::text[], $31::bigint[], $32::bigint[], $33::text[])
-        AS question (thread, id, status, asked_at, expires_at, body)
+    INSERT INTO questions (id, thread, status, asked_at, expires_at, body, rank, asked)
+    SELECT question.id, done.id, question.status, asked_at, expires_at, body, rank, asked
+    FROM unnest(
+        $26::text[], $27::text[], $28::text[], $29::bigint[], $30::bigint[], $31::text[],
+        $40::smallint[], $41::text[]
+    ) AS question (thread, id, status, asked_at, expires_at, body, rank, asked)
     JOIN done ON done.id = question.thread
     ON CONFLICT (id) DO UPDATE SET
         thread = CASE WHEN questions.thread = excluded.thread THEN excluded.thread END,
         status = excluded.status,
         asked_at = excluded.asked_at,
         expires_at = excluded.expires_at,
-        body = excluded.body
+        body = excluded.body,
+        rank = excluded.rank,
+        asked = excluded.asked
 ),
 outgoing AS MATERIALIZED (
     SELECT delivery.*, done.seq, now + send_lease_ms AS until,
@@ -137,7 +150,7 @@ outgoing AS MATERIALIZED (
                WHERE id = delivery.thread AND threads.ctid <> locked.version
            ) AS leases
     FROM unnest(
-        $34::text[], $35::text[], $36::text[], $37::text[], $38::bigint[], $39::text[]
+        $32::text[], $33::text[], $34::text[], $35::text[], $36::bigint[], $37::text[]
     ) WITH ORDINALITY AS delivery (thread, id, address, body, due_at, question, place)
     JOIN done ON done.id = delivery.thread
     JOIN given ON given.thread = delivery.thread
@@ -152,16 +165,16 @@ new_deliveries AS (
     FROM outgoing ORDER BY place
 ),
 leased AS MATERIALIZED (
-    SELECT thread, array_agg(id) FILTER (WHERE leases) AS ids, bool_and(leases) AS is_all
+    SELECT thread, array_agg(id) FILTER (WHERE leases) AS ids
     FROM outgoing GROUP BY thread
 ),
 """
 
 _NO_DELIVERIES = """
-leased AS (SELECT ''::text AS thread, NULL::text[] AS ids, true AS is_all),
+leased AS (SELECT ''::text AS thread, NULL::text[] AS ids),
 """
 
-_INBOX_AND_HINTS = """
+_INBOX_AND_OUTCOMES = """
 new_inbox AS (
     INSERT INTO inbox (source, key, thread, seq, digest, expires_at)
     SELECT source, key, done.id, done.seq, digest, expires_at
@@ -172,24 +185,6 @@ new_inbox AS (
         seq = excluded.seq,
         digest = excluded.digest,
         expires_at = excluded.expires_at
-),
-told AS MATERIALIZED (
-    SELECT pg_notify(
-        'parley', CASE WHEN octet_length(hints) < 8000 THEN hints ELSE '0 *' END
-    ) AS nothing
-    FROM (
-        SELECT concat_ws(
-            E'\\n',
-            string_agg(
-                CASE WHEN makes_due AND done.epoch IS NULL THEN '' ELSE '-' END
-                || done.seq || ' ' || done.id,
-                E'\\n'
-            ) FILTER (WHERE has_hint),
-            CASE WHEN NOT bool_and(is_all) THEN '0 deliveries' END
-        ) AS hints
-        FROM given JOIN done ON done.id = given.thread LEFT JOIN leased ON leased.thread = done.id
-    ) AS all_of_them
-    WHERE hints <> ''
 )
 SELECT done.seq AS done, done.epoch, leased.ids AS leased,
        first.thread AS first_thread, first.seq AS first_seq, first.digest AS first_digest,
@@ -197,17 +192,15 @@ SELECT done.seq AS done, done.epoch, leased.ids AS leased,
        locked.epoch = given.epoch AND locked.lease_until IS NOT NULL AS is_held,
        (SELECT true FROM threads
         WHERE given.is_new AND threads.agent = given.agent
-          AND threads.thread_key = given.thread_key AND threads.thread_key <> '') AS key_is_taken,
-       told.nothing
+          AND threads.thread_key = given.thread_key AND threads.thread_key <> '') AS key_is_taken
 FROM given
 LEFT JOIN done ON done.id = given.thread
 LEFT JOIN first ON first.given_thread = given.thread
 LEFT JOIN locked ON locked.id = given.thread
 LEFT JOIN leased ON leased.thread = given.thread
-LEFT JOIN told ON true
 ORDER BY given.place
 """
 
-COMMIT = _CONDITIONS_AND_EVENTS + _PLACES_QUESTIONS_AND_DELIVERIES + _INBOX_AND_HINTS
-COMMIT_EVENTS = _CONDITIONS_AND_EVENTS + _NO_DELIVERIES + _INBOX_AND_HINTS
+COMMIT = _CONDITIONS_AND_EVENTS + _PLACES_QUESTIONS_AND_DELIVERIES + _INBOX_AND_OUTCOMES
+COMMIT_EVENTS = _CONDITIONS_AND_EVENTS + _NO_DELIVERIES + _INBOX_AND_OUTCOMES
 """For the many batches without places, questions and deliveries: a sixth of the time less."""

@@ -14,7 +14,6 @@ from storage.errors import (
     ThreadKeyTaken,
     UnknownThread,
 )
-from storage.hints import is_news, makes_due
 from storage.postgres.batching import Job, Outcome
 from storage.postgres.commit_sql import COMMIT, COMMIT_EVENTS
 from storage.postgres.driver import Driver, Row
@@ -46,10 +45,15 @@ async def write(driver: Driver, jobs: Sequence[Job]) -> list[Outcome]:
 
 
 async def _write_together(driver: Driver, jobs: Sequence[Job]) -> list[Outcome]:
-    has_more = any(job.texts.places or job.texts.questions or job.texts.deliveries for job in jobs)
+    has_more = any(_has_more(job) for job in jobs)
     arguments = [*_arguments(jobs), *(_more_arguments(jobs) if has_more else ())]
     rows = await driver.fetch(COMMIT if has_more else COMMIT_EVENTS, *arguments, again=False)
     return [_outcome(job, row) for job, row in zip(jobs, rows, strict=True)]
+
+
+def _has_more(job: Job) -> bool:
+    texts = job.texts
+    return bool(texts.places or texts.parties or texts.questions or texts.deliveries)
 
 
 async def _write_alone(driver: Driver, job: Job) -> Outcome:
@@ -122,12 +126,12 @@ def _arguments(jobs: Sequence[Job]) -> list[object]:
         for job in jobs
         for number, text in enumerate(job.texts.events, start=1)
     ]
-    return [*_columns(threads, 24), *_columns(events, 3)]
+    return [*_columns(threads, 22), *_columns(events, 3)]
 
 
 def _more_arguments(jobs: Sequence[Job]) -> list[object]:
     questions = [
-        (job.commit.thread, row.id, row.status, row.asked_at, row.expires_at, row.body)
+        (job.commit.thread, *row)
         for job in jobs
         for row in {row.id: row for row in job.texts.questions}.values()
     ]
@@ -137,7 +141,15 @@ def _more_arguments(jobs: Sequence[Job]) -> list[object]:
         for row in job.texts.deliveries
     ]
     places = [(job.commit.thread, place) for job in jobs for place in job.texts.places]
-    return [*_columns(questions, 6), *_columns(deliveries, 6), *_columns(places, 2)]
+    parties = [(job.commit.thread, party) for job in jobs for party in job.texts.parties]
+    asked = _columns(questions, 8)
+    return [
+        *asked[:6],
+        *_columns(deliveries, 6),
+        *_columns(places, 2),
+        *asked[6:],
+        *_columns(parties, 2),
+    ]
 
 
 def _columns(rows: Sequence[tuple[object, ...]], width: int) -> Sequence[Sequence[object]]:
@@ -168,8 +180,6 @@ def _thread(job: Job) -> tuple[object, ...]:
         inbox and inbox.key,
         inbox and inbox.digest,
         inbox and inbox.expires_at,
-        is_news(commit),
-        makes_due(commit),
         commit.lease_ms,
         commit.release,
         commit.send_lease_ms,

@@ -1,20 +1,22 @@
 """The statements of the engine, the outbox and the readers: each is one round trip.
 
-Those that others should hear of carry their own NOTIFY. Conditions on a lease stand in the
-statement that writes, never in a look before it.
+Commits are told of by themselves (`saying`); the few others that one should hear of carry their own
+NOTIFY. Conditions on a lease stand in the statement that writes, never in a look before it.
 """
 
 from __future__ import annotations
 
 THREAD_COLUMNS = """id, agent, status, origin, requester, thread_key, seq, handled_seq, wake_at,
     lease_until, epoch, summary, created_at, updated_at"""
-QUESTION_COLUMNS = "id, thread, status, asked_at, expires_at, body"
+QUESTION_COLUMNS = "id, thread, status, asked_at, expires_at, body, rank, asked"
 DELIVERY_COLUMNS = """id, thread, seq, address, body, question, status, due_at,
     lease_until, epoch, attempts, receipt, error"""
 
 DUE = "wake_at <= {now} AND (lease_until IS NULL OR lease_until <= {now})"
 
-VERSION = "SELECT version_num FROM alembic_version"
+VERSION = """
+SELECT version_num, (SELECT value FROM settings WHERE name = $1) AS serves FROM alembic_version
+"""
 
 # --- the engine
 
@@ -23,7 +25,7 @@ WITH leased AS (
     UPDATE threads SET epoch = epoch + 1, lease_until = $1::bigint + $2::bigint
     WHERE id = ANY (ARRAY(
         SELECT id FROM threads
-        WHERE {DUE.format(now="$1")}
+        WHERE {DUE.format(now="$1")} AND id <> ALL ($4::text[])
         ORDER BY wake_at, id LIMIT $3 FOR NO KEY UPDATE SKIP LOCKED
     ))
     RETURNING id, epoch, seq, wake_at
@@ -62,6 +64,8 @@ WITH released AS (
 SELECT has_grown, CASE WHEN has_grown THEN pg_notify('parley', seq || ' ' || id) END
 FROM released
 """
+
+NOTIFY = "SELECT pg_notify('parley', $1)"
 
 QUEUED = f"SELECT count(*) AS queued FROM threads WHERE {DUE.format(now='$1')}"
 
@@ -150,6 +154,8 @@ THREAD_BY_KEY = f"""
 SELECT {THREAD_COLUMNS} FROM threads WHERE agent = $1 AND thread_key = $2 AND thread_key <> ''
 """
 
+TAKES_PART = "SELECT true FROM parties WHERE thread = $1 AND party = ANY ($2::text[]) LIMIT 1"
+
 THREAD_AT = "SELECT thread FROM places WHERE address = $1"
 
 LOAD = f"""
@@ -214,6 +220,19 @@ INSERT INTO kept (owner, key, value, expires_at) VALUES ($1, $2, $3, $4)
 ON CONFLICT (owner, key) DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at
 """
 
+_CLOCK = "(extract(epoch FROM now()) * 1000)::bigint"
+SPEND = f"""
+INSERT INTO kept (owner, key, value, expires_at)
+SELECT 'rates', key, '', {_CLOCK} + cost
+FROM unnest($1::text[], $2::bigint[]) AS spent (key, cost) ORDER BY key
+ON CONFLICT (owner, key) DO UPDATE
+SET expires_at = excluded.expires_at + greatest(kept.expires_at - {_CLOCK}, 0)
+RETURNING key, expires_at - {_CLOCK} AS ahead
+"""
+"""By the server's clock, which is everybody's. A bucket that is full is one that has expired: who
+sweeps what channels keep sweeps them, too. In the order of names, so that no two statements wait
+for each other."""
+
 FORGET = "DELETE FROM kept WHERE owner = $1 AND key = $2"
 
 TAKE = f"""
@@ -221,9 +240,15 @@ DELETE FROM kept WHERE owner = $1 AND key = $2 AND {_LASTS.format(now="$3")} RET
 """
 
 KEPT = f"""
-SELECT key FROM kept WHERE owner = $1 AND starts_with(key, $2) AND {_LASTS.format(now="$3")}
+SELECT key FROM kept WHERE owner = $1 AND {_LASTS.format(now="$2")} ORDER BY key COLLATE "C"
+"""
+
+KEPT_FROM = f"""
+SELECT key FROM kept
+WHERE owner = $1 AND key ~>=~ $2 AND key ~<~ $3 AND {_LASTS.format(now="$4")}
 ORDER BY key COLLATE "C"
 """
+"""By signs, and not in the order of a language: so the keys of a prefix lie side by side."""
 
 # --- keys and the kill switch
 

@@ -1,44 +1,46 @@
 """The store on PostgreSQL: any number of processes on any number of machines.
 
 PostgreSQL does the coordinating: rows are locked, leases are fenced by their epoch, and hints go
-round by NOTIFY. Each method is one statement; commits that come at once share one.
+round by NOTIFY (`saying`, `listening`). Each method is one statement; commits that come at once
+share one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from agent_core.thread.events import Event, Millis, ThreadId
 from agent_core.thread.questions import QuestionId
-from storage.errors import IdTaken, UnknownThread
-from storage.hints import Hints, Listener
-from storage.migrations.versions import check_version
+from storage.errors import StoreError, UnknownThread
+from storage.hints import Hints, Listener, hints_of
+from storage.migrations.versions import HEAD, SERVES_NAME, check_version
 from storage.postgres import commits, outbox, rows, statements
 from storage.postgres.audit import PostgresAudit
 from storage.postgres.batching import Batcher, Job, Outcome
-from storage.postgres.driver import Driver, Row, Tuning
-from storage.postgres.failures import Clash
+from storage.postgres.driver import Driver, Tuning
+from storage.postgres.keeping import Keeping
 from storage.postgres.listening import Listening
 from storage.postgres.lists import question_page, thread_page
+from storage.postgres.recovery import Recovery, can_recover
+from storage.postgres.retention import PostgresRetention
+from storage.postgres.saying import Saying
 from storage.seals import Seal, sealed
 from storage.texts import (
-    check_names,
-    check_text,
     is_storable,
     read_events,
     written,
     written_ends,
 )
 from storage.values import (
-    ApiKey,
     Claim,
     Commit,
     CommitResult,
+    Committed,
     Delivery,
     DeliveryEnd,
     FailedWish,
     InboxRecord,
-    KeyId,
     Loaded,
     Page,
     QuestionPage,
@@ -48,12 +50,14 @@ from storage.values import (
     Wish,
 )
 
+_log = logging.getLogger(__name__)
+
 _LANES = 2
 """One writes while the other is being filled or waits for a lock; more make batches smaller."""
 _LARGEST_BATCH = 64
 
 
-class PostgresStore:
+class PostgresStore(Keeping):
     """What lasts, in a database of its own."""
 
     def __init__(self, url: str, tuning: Tuning | None = None, *, seal: Seal | None = None) -> None:
@@ -62,16 +66,21 @@ class PostgresStore:
         With a `seal` every thread carries a chain that makes changes visible.
         """
         self._seal = seal
-        self._driver = Driver(url, Tuning() if tuning is None else tuning)
+        tuning = Tuning() if tuning is None else tuning
+        self._driver = Driver(url, tuning)
         self._hints = Hints()
-        self._listening = Listening(self._driver.connect, self._hints)
-        self._batcher = Batcher(self._write, lanes=_LANES, most=_LARGEST_BATCH)
+        self._saying = Saying(self._notify)
+        self._listening = Listening(self._driver.connect, self._hints, own_voice=self._saying.voice)
+        self._batcher = Batcher(self._write, self._tell, lanes=_LANES, most=_LARGEST_BATCH)
+        patience_s = tuning.patience_s
+        self._recovery = Recovery(self._driver, self._batcher.submit, patience_s=patience_s)
 
     async def open(self) -> None:
         """Connect, see that the tables are those of this code, and listen."""
         await self._driver.open()
         try:
             await self._check_schema()
+            await self._driver.check_sessions()
         except BaseException:
             await self._driver.close()
             raise
@@ -79,12 +88,16 @@ class PostgresStore:
 
     async def _check_schema(self) -> None:
         """Refuse tables of another version; without any, the statement itself fails as too old."""
-        found = await self._again(statements.VERSION)
-        check_version(found[0]["version_num"] if found else None)
+        found = await self._again(statements.VERSION, SERVES_NAME)
+        version, serves = found[0].values() if found else (None, None)
+        check_version(version, serves)
+        if version != HEAD:
+            _log.warning("the tables are of newer code (%s), which still serves this one", version)
 
     async def close(self) -> None:
         """Finish what was accepted, then let go."""
         await self._batcher.close()
+        await self._saying.finish()
         await self._listening.stop()
         await self._driver.close()
 
@@ -93,13 +106,36 @@ class PostgresStore:
     async def commit(self, commit: Commit) -> CommitResult:
         """Write all of it or nothing.
 
-        After a lost connection it may be there all the same: whoever gets StoreUnreachable reads
-        the thread again, or sends the same inbox key again.
+        If the connection is lost we find out for ourselves what became of it (`recovery`). Where
+        that can't be, it may be there all the same: whoever gets StoreUnreachable reads the thread
+        again, or sends the same inbox key again.
         """
-        return await self._batcher.submit(Job(commit, sealed(self._seal, commit, written(commit))))
+        job = Job(commit, sealed(self._seal, commit, written(commit)))
+        try:
+            return await self._batcher.submit(job)
+        except StoreError as exc:
+            if not can_recover(commit, exc):
+                raise
+            result = await self._recovery.recover(job, exc)
+            self._tell([(job, result)])  # nobody may have been told of the first try
+            return result
 
     async def _write(self, jobs: Sequence[Job]) -> list[Outcome]:
         return await commits.write(self._driver, jobs)
+
+    def _tell(self, written: Iterable[tuple[Job, Outcome]]) -> None:
+        """Tell this process at once and the others soon, also if who committed is gone."""
+        hints = [
+            hint
+            for job, outcome in written
+            if isinstance(outcome, Committed)
+            for hint in hints_of(job.commit, outcome)
+        ]
+        self._hints.tell(hints)
+        self._saying.say(hints)
+
+    async def _notify(self, payload: str) -> None:
+        await self._again(statements.NOTIFY, payload)
 
     async def save_snapshot(self, thread: ThreadId, snapshot: Snapshot) -> None:
         """Keep the newest snapshot."""
@@ -109,11 +145,12 @@ class PostgresStore:
 
     # --- the engine
 
-    async def claim(self, *, now: Millis, lease_ms: int, limit: int) -> list[Claim]:
+    async def claim(
+        self, *, now: Millis, lease_ms: int, limit: int, leave: Collection[ThreadId] = ()
+    ) -> list[Claim]:
         """Lease due threads, longest due first."""
-        return [
-            rows.claim(row) for row in await self._again(statements.CLAIM, now, lease_ms, limit)
-        ]
+        arguments = (now, lease_ms, limit, list(leave))
+        return [rows.claim(row) for row in await self._again(statements.CLAIM, *arguments)]
 
     async def renew(self, claims: Sequence[Claim], *, now: Millis, lease_ms: int) -> list[Claim]:
         """Prolong the leases that are still held."""
@@ -180,6 +217,13 @@ class PostgresStore:
         found = await self._find(statements.THREAD_AT, place)
         return found[0]["thread"] if found else None
 
+    async def takes_part(self, thread: ThreadId, parties: Sequence[str]) -> bool:
+        """Tell whether one of them has a part in it."""
+        named = [one for one in parties if is_storable(one)]
+        if not is_storable(thread):
+            return False
+        return bool(await self._driver.fetch(statements.TAKES_PART, thread, named, again=True))
+
     async def threads(self, wish: Wish) -> Page:
         """List threads."""
         return await thread_page(self._driver, wish)
@@ -203,83 +247,16 @@ class PostgresStore:
         [row] = await self._again(statements.SWEEP, now, limit)
         return int(row["gone"])
 
+    async def spend(self, spent: Mapping[str, int]) -> Mapping[str, int]:
+        """Move buckets on; not twice, if it is unclear whether the first time counted."""
+        arguments = (list(spent), list(spent.values()))
+        found = await self._driver.fetch(statements.SPEND, *arguments, again=False)
+        return {row["key"]: row["ahead"] for row in found}
+
     async def queued(self, *, now: Millis) -> int:
         """Count the threads that are due and free."""
         [row] = await self._again(statements.QUEUED, now)
         return int(row["queued"])
-
-    # --- what is kept for others
-
-    async def recall(self, owner: str, key: str, *, now: Millis) -> bytes | None:
-        """Give what was kept."""
-        found = await self._find(statements.RECALL, owner, key, now)
-        return found[0]["value"] if found else None
-
-    async def keep(
-        self,
-        owner: str,
-        key: str,
-        value: bytes | None,
-        *,
-        now: Millis,
-        expires_at: Millis | None = None,
-    ) -> None:
-        """Keep it, or forget it."""
-        check_text(owner, "owner")
-        check_text(key, "key")
-        check_names("key", key, owner)
-        if value is None or (expires_at is not None and expires_at <= now):
-            await self._again(statements.FORGET, owner, key)
-        else:
-            await self._again(statements.KEEP, owner, key, value, expires_at)
-
-    async def take(self, owner: str, key: str, *, now: Millis) -> bytes | None:
-        """Give it to one, and forget it; never twice, so a lost connection loses it."""
-        if not is_storable(owner + key):
-            return None
-        found = await self._driver.fetch(statements.TAKE, owner, key, now, again=False)
-        return found[0]["value"] if found else None
-
-    async def kept(self, owner: str, *, prefix: str = "", now: Millis) -> list[str]:
-        """Give the keys of an owner."""
-        return [row["key"] for row in await self._find(statements.KEPT, owner, prefix, now)]
-
-    # --- keys and the kill switch
-
-    async def add_key(self, key: ApiKey) -> None:
-        """Keep a key's hash."""
-        check_text(key.name, "name")
-        scopes = " ".join(key.scopes)
-        arguments = (key.id, key.name, key.hash, scopes, key.created_at, key.revoked_at)
-        try:
-            await self._driver.fetch(statements.ADD_KEY, *arguments, again=False)
-        except Clash as clash:
-            raise IdTaken(f"there is an API key {key.id} already") from clash
-
-    async def keys(self) -> list[ApiKey]:
-        """List all keys."""
-        return [rows.key(row) for row in await self._again(statements.KEYS)]
-
-    async def key_by_hash(self, digest: str) -> ApiKey | None:
-        """Find a key that was not revoked."""
-        found = await self._find(statements.KEY_BY_HASH, digest)
-        return rows.key(found[0]) if found else None
-
-    async def revoke_key(self, key: KeyId, *, now: Millis) -> bool:
-        """Make a key useless."""
-        if not is_storable(key):
-            return False
-        return bool(await self._driver.fetch(statements.REVOKE_KEY, key, now, again=False))
-
-    async def halted(self) -> str:
-        """Give the reason of the kill switch."""
-        found = await self._again(statements.HALTED)
-        return str(found[0]["value"]) if found else ""
-
-    async def set_halt(self, reason: str) -> None:
-        """Pull or lift the kill switch."""
-        check_text(reason, "reason")
-        await self._again(statements.SET_HALT, reason)
 
     # --- looking and listening
 
@@ -287,16 +264,10 @@ class PostgresStore:
         """Look at the rows."""
         return PostgresAudit(self._driver)
 
+    def retention(self) -> PostgresRetention:
+        """Let go."""
+        return PostgresRetention(self._driver, self._seal)
+
     def wakes(self) -> Listener:
         """Listen for hints."""
         return self._hints.listen()
-
-    async def _find(self, sql: str, *arguments: object) -> list[Row]:
-        """Read; text that no row can hold finds nothing."""
-        if not all(is_storable(word) for word in arguments if isinstance(word, str)):
-            return []
-        return await self._again(sql, *arguments)
-
-    async def _again(self, sql: str, *arguments: object) -> list[Row]:
-        """Run a statement that does no harm the second time."""
-        return await self._driver.fetch(sql, *arguments, again=True)

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from storage.sqlite.failures import translated
 from storage.sqlite.lanes import Job, Outcome, Perform
+from storage.sqlite.moving import refuse_if_moved
 
 
 class Fleeting:
@@ -43,8 +44,11 @@ class _TransactionLost(Exception):
     """SQLite has rolled everything back by itself."""
 
 
-def writing(path: Path) -> Perform:
-    """Write batches to the database at `path`, with an fsync for each that has to last."""
+def writing(path: Path, *, shared: bool = False) -> Perform:
+    """Write batches to the database at `path`, with an fsync for each that has to last.
+
+    Whoever shares the file has no lock on it: it may have moved since it was opened.
+    """
     synchronous = ""
 
     def write(connection: sqlite3.Connection, jobs: Sequence[Job]) -> list[Outcome]:
@@ -53,9 +57,21 @@ def writing(path: Path) -> Perform:
         if wanted != synchronous:
             connection.execute(f"PRAGMA synchronous={wanted}")
             synchronous = wanted
+        if shared:
+            jobs = [_unless_moved(job, path) for job in jobs]
         return [_named(outcome, path) for outcome in _write(connection, jobs)]
 
     return write
+
+
+def _unless_moved(job: Job, path: Path) -> Job:
+    """Look first, within the same transaction: what is written to a file that was left is lost."""
+
+    def checked(connection: sqlite3.Connection) -> Outcome:
+        refuse_if_moved(connection, path)
+        return job(connection)
+
+    return checked
 
 
 def reading(path: Path) -> Perform:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from agent_core.thread.events import Millis, ThreadId
 from storage.values import Claim
@@ -14,6 +15,7 @@ WHERE id IN (
     SELECT id FROM threads
     WHERE wake_at IS NOT NULL AND wake_at <= :now
       AND (lease_until IS NULL OR lease_until <= :now)
+      AND id NOT IN (SELECT value FROM json_each(:leave))
     ORDER BY wake_at LIMIT :limit
 )
 RETURNING wake_at, id, epoch, seq
@@ -39,9 +41,16 @@ WHERE wake_at IS NOT NULL AND wake_at <= :now AND (lease_until IS NULL OR lease_
 """
 
 
-def claim(connection: sqlite3.Connection, now: Millis, lease_ms: int, limit: int) -> list[Claim]:
+def claim(
+    connection: sqlite3.Connection,
+    now: Millis,
+    lease_ms: int,
+    limit: int,
+    leave: Collection[ThreadId],
+) -> list[Claim]:
     """Lease due threads, longest due first."""
-    values = {"now": now, "until": now + lease_ms, "limit": limit}
+    left = json.dumps(list(leave))
+    values = {"now": now, "until": now + lease_ms, "limit": limit, "leave": left}
     rows = sorted(connection.execute(_CLAIM, values).fetchall())
     return [Claim(ThreadId(thread), epoch, seq) for _, thread, epoch, seq in rows]
 

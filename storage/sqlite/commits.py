@@ -11,7 +11,7 @@ import sqlite3
 
 from agent_core.loop.journal import Overtaken
 from storage.errors import Fenced, IdTaken, StoreError, ThreadKeyTaken, UnknownThread
-from storage.sqlite import places
+from storage.sqlite import parties, places
 from storage.sqlite.moves import move, move_and_lease
 from storage.texts import Written, WrittenDelivery, leased_delivery
 from storage.values import (
@@ -39,10 +39,11 @@ ON CONFLICT DO NOTHING
 """
 _EVENT = "INSERT INTO events (thread, seq, body) VALUES (?, ?, ?)"
 _QUESTION = """
-INSERT INTO questions (id, thread, status, asked_at, expires_at, body) VALUES (?, ?, ?, ?, ?, ?)
+INSERT INTO questions (id, thread, status, asked_at, expires_at, body, rank, asked)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET
     status = excluded.status, asked_at = excluded.asked_at, expires_at = excluded.expires_at,
-    body = excluded.body
+    body = excluded.body, rank = excluded.rank, asked = excluded.asked
 WHERE thread = excluded.thread
 """
 _DELIVERY = """
@@ -75,6 +76,8 @@ def write(connection: sqlite3.Connection, commit: Commit, texts: Written) -> Com
     connection.executemany(_EVENT, rows)
     if texts.places:
         places.bind(connection, commit, texts)
+    if texts.parties:
+        parties.add(connection, commit, texts)
     if texts.questions:
         _write_questions(connection, commit, texts)
     leased = _write_deliveries(connection, commit, texts, seq) if texts.deliveries else ()
@@ -155,7 +158,7 @@ def _fenced(commit: Commit) -> Fenced:
 
 def _write_questions(connection: sqlite3.Connection, commit: Commit, texts: Written) -> None:
     for row in texts.questions:
-        values = (row.id, commit.thread, row.status, row.asked_at, row.expires_at, row.body)
+        values = (row.id, commit.thread, *row[1:])
         if connection.execute(_QUESTION, values).rowcount == 0:
             raise IdTaken(f"question {row.id} was asked in another thread")
 

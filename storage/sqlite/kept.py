@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 from agent_core.thread.events import Millis
+from storage.texts import after_prefix
 
 _LASTS = "(expires_at IS NULL OR expires_at > :now)"
 _RECALL = f"SELECT value FROM kept WHERE owner = :owner AND key = :key AND {_LASTS}"
@@ -13,9 +14,9 @@ INSERT INTO kept (owner, key, value, expires_at) VALUES (?, ?, ?, ?)
 ON CONFLICT (owner, key) DO UPDATE SET value = excluded.value, expires_at = excluded.expires_at
 """
 _TAKE = f"DELETE FROM kept WHERE owner = :owner AND key = :key AND {_LASTS} RETURNING value"
-_KEYS = f"""
-SELECT key FROM kept
-WHERE owner = :owner AND substr(key, 1, length(:prefix)) = :prefix AND {_LASTS}
+_KEYS = f"SELECT key FROM kept WHERE owner = :owner AND {_LASTS} ORDER BY key"
+_KEYS_FROM = f"""
+SELECT key FROM kept WHERE owner = :owner AND key >= :prefix AND key < :end AND {_LASTS}
 ORDER BY key
 """
 _SWEEP = """
@@ -56,8 +57,10 @@ def take(connection: sqlite3.Connection, owner: str, key: str, now: Millis) -> b
 
 def keys(connection: sqlite3.Connection, owner: str, prefix: str, now: Millis) -> list[str]:
     """Give the keys of an owner, in order."""
-    values = {"owner": owner, "prefix": prefix, "now": now}
-    return [str(key) for (key,) in connection.execute(_KEYS, values).fetchall()]
+    end = after_prefix(prefix)
+    values = {"owner": owner, "prefix": prefix, "end": end, "now": now}
+    found = connection.execute(_KEYS_FROM if end else _KEYS, values)
+    return [str(key) for (key,) in found.fetchall()]
 
 
 def sweep(connection: sqlite3.Connection, now: Millis, limit: int) -> int:

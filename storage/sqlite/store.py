@@ -6,7 +6,7 @@ server to hear them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -14,12 +14,15 @@ from agent_core.thread.events import Event, Millis, ThreadId
 from agent_core.thread.questions import QuestionId
 from storage.errors import IdTaken, UnknownThread
 from storage.hints import DELIVERIES, HALT, Hints, Listener, hints_of
+from storage.rates import OneProcess
 from storage.seals import Seal, sealed
 from storage.sqlite import claims as leases
 from storage.sqlite import kept, keys, lists, outbox, places, threads
+from storage.sqlite import parties as sharing
 from storage.sqlite.access import Access
 from storage.sqlite.audit import SqliteAudit
 from storage.sqlite.commits import write
+from storage.sqlite.retention import SqliteRetention
 from storage.texts import check_names, check_text, is_storable, written, written_ends
 from storage.values import (
     ApiKey,
@@ -63,6 +66,7 @@ class SqliteStore:
         self._db = Access(Path(path), shared=shared, max_pages=max_pages)
         self._shared = shared
         self._seal = seal
+        self._rates = OneProcess()
         self._hints = Hints()
 
     async def open(self) -> None:
@@ -95,11 +99,15 @@ class SqliteStore:
 
     # --- the engine
 
-    async def claim(self, *, now: Millis, lease_ms: int, limit: int) -> list[Claim]:
+    async def claim(
+        self, *, now: Millis, lease_ms: int, limit: int, leave: Collection[ThreadId] = ()
+    ) -> list[Claim]:
         """Lease due threads, longest due first."""
         if not await self._db.glance(lambda db: leases.any_due(db, now)):
             return []
-        return await self._db.write_fleeting(lambda db: leases.claim(db, now, lease_ms, limit))
+        return await self._db.write_fleeting(
+            lambda db: leases.claim(db, now, lease_ms, limit, leave)
+        )
 
     async def renew(self, claims: Sequence[Claim], *, now: Millis, lease_ms: int) -> list[Claim]:
         """Prolong the leases that are still held."""
@@ -182,9 +190,16 @@ class SqliteStore:
             return None
         return await self._db.glance(lambda db: places.thread_at(db, place))
 
+    async def takes_part(self, thread: ThreadId, parties: Sequence[str]) -> bool:
+        """Tell whether one of them has a part in it."""
+        named = [one for one in parties if is_storable(one)]
+        if not named or not is_storable(thread):
+            return False
+        return await self._db.glance(lambda db: sharing.takes_part(db, thread, named))
+
     async def threads(self, wish: Wish) -> Page:
         """List threads."""
-        if not is_storable(wish.agent + wish.requester + wish.status):
+        if not is_storable("".join((wish.agent, wish.requester, wish.status, *wish.parties))):
             return Page([], None)
         return await self._db.read(lambda db: lists.thread_page(db, wish))
 
@@ -196,7 +211,7 @@ class SqliteStore:
 
     async def questions(self, wish: Wish) -> QuestionPage:
         """List questions."""
-        if not is_storable(wish.agent + wish.status):
+        if not is_storable("".join((wish.agent, wish.status, *wish.parties))):
             return QuestionPage([], None)
         return await self._db.read(lambda db: lists.question_page(db, wish))
 
@@ -209,6 +224,10 @@ class SqliteStore:
     async def sweep(self, *, now: Millis, limit: int = 1000) -> int:
         """Forget what has expired."""
         return await self._db.write_fleeting(lambda db: kept.sweep(db, now, limit))
+
+    async def spend(self, spent: Mapping[str, int]) -> Mapping[str, int]:
+        """Move buckets on; nobody else is on this file, and no bucket is worth a write."""
+        return self._rates.spend(spent)
 
     async def queued(self, *, now: Millis) -> int:
         """Count the threads that are due and free."""
@@ -288,6 +307,10 @@ class SqliteStore:
     def audit(self) -> SqliteAudit:
         """Look at the rows."""
         return SqliteAudit(self._db)
+
+    def retention(self) -> SqliteRetention:
+        """Let go."""
+        return SqliteRetention(self._db, self._seal, self._hints)
 
     def wakes(self) -> Listener:
         """Listen for hints."""

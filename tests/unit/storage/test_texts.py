@@ -5,10 +5,13 @@ from __future__ import annotations
 from enum import StrEnum
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agent_core.errors import NotJson
 from storage.errors import Unreadable
 from storage.texts import (
+    after_prefix,
     check_text,
     event_text,
     is_storable,
@@ -91,3 +94,15 @@ def test_text_that_no_database_takes_is_found_and_can_be_scrubbed() -> None:
         with pytest.raises(NotJson, match="name is not JSON"):
             check_text(text, "name")
     assert scrubbed("ünï ✓") == "ünï ✓"
+
+
+_SIGNS = st.sampled_from("ab\ud7ff\ue000\U0010ffff")
+
+
+@given(st.text(_SIGNS, max_size=3), st.text(_SIGNS, max_size=4))
+def test_texts_of_a_prefix_lie_between_it_and_the_one_after_them_all(prefix: str, key: str) -> None:
+    """By code points, on either side of what no text holds; without an end, to the last of all."""
+    end = after_prefix(prefix)
+
+    assert is_storable(end)
+    assert key.startswith(prefix) == (prefix <= key and (not end or key < end))
