@@ -101,3 +101,6 @@ class Outgoing:
     """Who is asked, as this channel knows them; it may tell who can't see it (`Sent`)."""
     attempt: int = 1
     """From the second on, the first may have got through: look before sending again."""
+    tries: int = 1
+    """Of a copy that is settled: how often it was sent. From the second on there may be others of
+    it, which nobody has a receipt of: look for them."""

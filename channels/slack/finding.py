@@ -44,6 +44,20 @@ async def find_parts(line: Line, root: str, message: Outgoing, bot_id: str) -> d
     return found
 
 
+async def find_copies(
+    line: Line, root: str, message: Outgoing, part: int, bot_id: str
+) -> list[str]:
+    """Give where a part of a delivery stands: more than once, if two have sent it at once."""
+    found: dict[str, None] = {}
+    try:
+        async for messages in _pages(line, root):
+            copies = _parts(messages, message, bot_id)
+            found |= dict.fromkeys(ts for number, ts in copies if number == part)
+    except Refused as exc:  # then those that we have a receipt of must do
+        _log.warning("can't look for other copies", extra={"reason": str(exc)})
+    return [*found]
+
+
 async def find_beginning(line: Line, root: str, bot_id: str, answer: str) -> str:
     """Give our own message without a mark that holds the answer's first words: cut off by a crash.
 

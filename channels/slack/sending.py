@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, assert_never
 
 from agent_core.json_values import JsonObject
@@ -18,7 +18,7 @@ from channels.slack.addresses import Conversation, Person, conversation, parse
 from channels.slack.calling import Line, called, line
 from channels.slack.clients import Clients
 from channels.slack.failures import GONE, OurMistake, Refused
-from channels.slack.finding import find_parts, metadata
+from channels.slack.finding import find_copies, find_parts, metadata
 from channels.slack.live import Live
 from channels.slack.members import Members
 from channels.slack.pacing import Pace
@@ -91,12 +91,30 @@ class Sending:
         piece = card_piece(message.question, team=team, secret=self._secret)
         part = len(receipt.get("pieces") or [ts]) - 1
         tag = metadata(message.thread, str(receipt.get("id") or message.id), part)
+        for one in await self._copies(at, receipt, message, part):
+            await self._show(at, one, piece, tag)
+
+    async def _copies(
+        self, at: Line, receipt: JsonObject, message: Outgoing, part: int
+    ) -> list[str]:
+        """Give where the card stands; looked for where more than one of us may have posted it."""
+        ts = str(receipt["ts"])
+        if message.tries <= 1:
+            return [ts]
+        bot = await self._clients.bot(at.team)
+        root = str(receipt.get("root") or ts)
+        sent = replace(message, id=str(receipt.get("id") or message.id))
+        began = root in {ts, *(receipt.get("pieces") or ())}
+        others = await find_copies(at, "" if began else root, sent, part, bot.bot_id)
+        return [*dict.fromkeys((ts, *others))]
+
+    async def _show(self, at: Line, ts: str, piece: Piece, tag: JsonObject) -> None:
         try:
             await self._update(at, ts, piece, tag)
         except Refused as exc:
             if exc.name not in GONE:
                 raise
-            _log.info("the card is gone", extra={"delivery_id": message.id, "reason": exc.name})
+            _log.info("the card is gone", extra={"message_ts": ts, "reason": exc.name})
 
     # --- where ------------------------------------------------------------------------------------
 

@@ -61,7 +61,7 @@ class Posting:
         if not channel.capabilities.shows_questions:
             return Posted(await channel.send(_outgoing(delivery, None)))
         shown = await self._card(delivery)
-        if not is_elsewhere(delivery.id) or shown is None:
+        if shown is None or not (is_elsewhere(delivery.id) or delivery.attempts > 1):
             return Posted(await channel.send(_outgoing(delivery, shown)))
         if delivery.attempts <= 1 and await self._is_idle(delivery, shown):
             return Posted(Sent(receipt={}), is_settled=True)  # later it may have got through
@@ -82,10 +82,10 @@ class Posting:
         )
 
     async def _catch_up(self, delivery: Delivery, sent: Sent) -> bool:
-        """Settle what was decided about while it was on its way to another address.
+        """Settle what was decided about while it was on its way, or waited for another try.
 
         Where the decision is told as well, the outbox keeps the order; elsewhere nothing comes
-        after the question.
+        after the question. The conversation may have moved since: then that is elsewhere, too.
         """
         now = await self._card(delivery)
         if now is None or now.status == "open":
@@ -93,7 +93,7 @@ class Posting:
         rows = await self._store.deliveries(delivery.thread)
         if delivery.address in _told(rows, delivery, _SETTLED):
             return False
-        settled = replace(_outgoing(delivery, now), kind=_SETTLED)
+        settled = replace(_outgoing(delivery, now), kind=_SETTLED, tries=delivery.attempts)
         return await self._show_settled(sent.receipt, settled)
 
     # Settling
@@ -122,8 +122,11 @@ class Posting:
         return Sent(receipt={"copies": len(copies)})
 
     def _can_change(self, copy: Delivery) -> bool:
-        channel = self._channels.get(copy.address.partition(":")[0])
-        return copy.status == "sent" and channel is not None and channel.capabilities.edits
+        return copy.status == "sent" and self._edits(copy.address)
+
+    def _edits(self, address: str) -> bool:
+        channel = self._channels.get(address.partition(":")[0])
+        return channel is not None and channel.capabilities.edits
 
     async def _settle_all(self, delivery: Delivery, copies: list[Delivery]) -> None:
         """Settle side by side: a channel that is down keeps no other copy from it."""
@@ -137,9 +140,26 @@ class Posting:
             raise TryLater("a copy is on its way to somebody else")
 
     async def _settle_copy(self, delivery: Delivery, copy: Delivery) -> None:
-        settled = _outgoing(delivery, await self._card(copy), address=copy.address)
-        if await self._show_settled(copy.receipt or {}, settled):
+        shown = _outgoing(delivery, await self._card(copy), address=copy.address)
+        if await self._show_settled(copy.receipt or {}, replace(shown, tries=copy.attempts)):
             await self._store.end_deliveries([DeliveryEnd(delivery=copy, status="settled")])
+
+    async def settle_uncounted(self, delivery: Delivery, receipt: JsonObject) -> None:
+        """Settle what was sent, or changed, after somebody else had taken its delivery over.
+
+        While its question is open it does no harm, and who settles the others looks for it.
+        """
+        now = await self._card(delivery)
+        if now is None or now.status == "open" or not self._edits(delivery.address):
+            return
+        shown = [receipt] if delivery.body["kind"] in _SHOW_THE_QUESTION else []
+        if delivery.body["kind"] == _VOTED:  # an old view of it, over the one that is so
+            rows = await self._store.deliveries(delivery.thread)
+            copies = [one for one in _copies(rows, delivery) if self._edits(one.address)]
+            shown = [one.receipt for one in copies if one.receipt]
+        settled = replace(_outgoing(delivery, now), kind=_SETTLED)
+        for one in shown:
+            await self._show_settled(one, settled)
 
     async def _show_settled(self, receipt: JsonObject, settled: Outgoing) -> bool:
         """Show it in one copy; one that can never be changed keeps no other from it."""

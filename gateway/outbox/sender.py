@@ -19,6 +19,7 @@ from agent_core.loop.world import World
 from agent_core.thread.events import Millis
 from channels.channel import Channel, ChannelError, GiveUp, TryLater
 from gateway.outbox.lane import Lane
+from gateway.outbox.leftovers import Leftovers
 from gateway.outbox.posting import Posted, Posting
 from gateway.outbox.rerouting import Rerouting
 from gateway.people.directory import Directory
@@ -31,7 +32,7 @@ from storage.values import Delivery, DeliveryEnd, Hint
 
 _log = logging.getLogger("parley.sender")
 
-_FIRST_DELAY, _LONGEST_DELAY = 1.0, 300.0
+_FIRST_DELAY = 1.0
 _NO_CHANNEL = ""
 """The lane of what can't be sent at all."""
 
@@ -47,9 +48,19 @@ class SenderOptions:
     poll_seconds: float = 2.0
     linger_seconds: float = 0.02
     """How long the end of one waits for others, to be recorded together with them."""
+    longest_delay: float = 300.0
+    """Seconds between two tries, at the most."""
     most_attempts: int = 300
     """With the longest delay, about a day: an outage of theirs is no failure of ours."""
     drain_seconds: float = 5.0
+
+    @property
+    def try_seconds(self) -> float:
+        """Give how long a try may take: begun in the first half of a lease, it ends in the second.
+
+        Longer, and somebody else would send it as well.
+        """
+        return min(self.timeout_seconds, self.lease_ms / 2000)
 
 
 class Sender:
@@ -70,10 +81,12 @@ class Sender:
         self._store = store
         self._names = frozenset(channels)
         people = people or Directory()
+        world = world or World()
         self._posting = Posting(store, channels, people)
+        self._leftovers = Leftovers(self._posting, world)
         self._rerouting = Rerouting(store, channels, people, figures)
         self._hints = hints
-        self._world = world or World()
+        self._world = world
         self._options = options or SenderOptions()
         self._nearby = nearby or Nearby()
         self._lanes: dict[str, Lane[Delivery]] = {
@@ -190,7 +203,7 @@ class Sender:
 
     async def _try(self, delivery: Delivery) -> Posted:
         try:
-            async with asyncio.timeout(self._options.timeout_seconds):
+            async with asyncio.timeout(self._options.try_seconds):
                 posted = await self._posting.send(delivery)
                 if posted.sent.unseen_by:
                     unseen_by, now = posted.sent.unseen_by, self._world.now()
@@ -211,7 +224,7 @@ class Sender:
             if isinstance(exc, GiveUp) and exc.notice:
                 await self._rerouting.notify(delivery, exc.notice, now)
             return DeliveryEnd(delivery=delivery, status="failed", due_at=now, error=str(exc))
-        grown = min(_FIRST_DELAY * 2 ** min(delivery.attempts, 20), _LONGEST_DELAY)
+        grown = min(_FIRST_DELAY * 2 ** min(delivery.attempts, 20), self._options.longest_delay)
         seconds = max(grown, getattr(exc, "retry_after", None) or 0.0)
         due_at = Millis(self._world.now() + round(seconds * 1000 * (1 + self._world.random() / 4)))
         return DeliveryEnd(delivery=delivery, status="pending", due_at=due_at, error=str(exc))
@@ -240,12 +253,13 @@ class Sender:
     async def _record(self) -> None:
         ends = tuple(self._ends)  # others are added while these are recorded
         try:
-            await self._store.end_deliveries(ends)
+            recorded = await self._store.end_deliveries(ends)
         except StoreError:
             self._give_up_late_ends()
             raise
         del self._ends[: len(ends)]
         self._held -= len(ends)
+        self._leftovers.look_at(ends, recorded)
 
     def _give_up_late_ends(self) -> None:
         """Forget what could not be recorded before its lease ran out: it is sent again."""
@@ -264,3 +278,4 @@ class Sender:
         if self._ends:
             with suppress(StoreError):
                 await self._record()
+        await self._leftovers.drain(seconds)

@@ -276,11 +276,10 @@ async def test_channel_that_hangs_is_cut_off_and_tried_again() -> None:
     assert (row.error, sent.receipt) == ("TimeoutError", {"time": 2, "attempt": 2})
 
 
-def test_try_is_cut_off_before_its_lease_can_run_out() -> None:
+@pytest.mark.parametrize(("lease_ms", "seconds"), [(60_000, 30.0), (2_000, 1.0), (600_000, 30.0)])
+def test_try_is_cut_off_before_its_lease_can_run_out(lease_ms: int, seconds: float) -> None:
     """Begun in the first half of a lease, it is over in the second: nobody else sends it, too."""
-    options = SenderOptions()
-
-    assert options.timeout_seconds * 1000 <= options.lease_ms / 2
+    assert SenderOptions(lease_ms=lease_ms).try_seconds == seconds
 
 
 async def test_sender_whose_lease_is_gone_records_nothing() -> None:
@@ -536,3 +535,10 @@ async def test_channel_that_is_down_for_ten_minutes_gets_everything_afterwards()
     assert [one for one in channel.sent if one in "abc"] == ["a", "b", "c"]
     assert len(channel.tried) < 50, "no storm of tries meanwhile"
     assert office.clock.moment - began < 1_300_000
+
+
+def test_try_ends_before_its_lease_does() -> None:
+    """It begins in the first half, or not at all; so it ends before somebody else may send it."""
+    options = SenderOptions()
+
+    assert options.timeout_seconds * 1000 <= options.lease_ms / 2

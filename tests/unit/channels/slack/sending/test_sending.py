@@ -200,6 +200,34 @@ async def test_settled_card_says_who_decided_and_has_no_buttons(wires: Wires) ->
     assert message.metadata == metadata("th_1", "th_1.9", 0)
 
 
+@pytest.mark.parametrize("is_direct", [False, True])
+async def test_every_copy_of_a_card_is_settled(wires: Wires, *, is_direct: bool) -> None:
+    """Two machines may have posted it at once, and only one receipt is known."""
+    place = "slack:T1:U1" if is_direct else f"slack:T1:C1:{wires.root}"
+    asked = wires.message("question.asked", question=CARD, address=place)
+    sent = await wires.sending.send(asked)
+    await wires.sending.send(asked)
+    other = await wires.sending.send(replace(asked, id="th_1.10"))
+    settled = wires.message("question.settled", question=SETTLED, address=place)
+
+    await wires.sending.settle(sent.receipt, replace(settled, tries=2))
+
+    posted = wires.team.posted(wires.team.dm("U1").id) if is_direct else wires.said
+    with_buttons = [one.ts for one in posted if "actions" in kinds(one)]
+    assert (len(posted), with_buttons) == (3, [other.receipt["ts"]])
+
+
+async def test_copies_that_can_not_be_looked_for_keep_no_card_from_being_settled() -> None:
+    """Without the scope for histories, the one with a receipt is settled all the same."""
+    async with wired() as wires:
+        sent = await wires.sending.send(wires.message("question.asked", question=CARD))
+        wires.slack.fail("conversations.replies", error="missing_scope")
+        settled = wires.message("question.settled", question=SETTLED)
+        await wires.sending.settle(sent.receipt, replace(settled, tries=2))
+
+        assert "actions" not in kinds(wires.said[0])
+
+
 async def test_settling_a_message_that_is_gone_is_fine(wires: Wires) -> None:
     """Somebody deleted it: there is nothing left to click."""
     sent = await wires.sending.send(wires.message("question.asked", question=CARD))
