@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from agent_core.agent.agent import Agent
+from agent_core.errors import ImpossibleEvent
 from agent_core.loop.world import World
 from agent_core.thread.events import Millis, ThreadId
 from channels.channel import Live
@@ -23,8 +24,9 @@ from gateway.shortcuts.hints import ANY, Hints, heard_or_later
 from gateway.shortcuts.nearby import Nearby
 from gateway.shortcuts.states import Known
 from gateway.work.journal import StoreJournal
+from gateway.work.leaving import Left
 from gateway.work.turn import Turns
-from storage.errors import Fenced, StoreError
+from storage.errors import Fenced, StoreError, StoreUnreachable, Unreadable
 from storage.store import Store
 from storage.values import Claim, Hint
 
@@ -78,6 +80,7 @@ class Engine:
         self._heard: dict[ThreadId, int] = {}
         """What was hinted at while a thread was being read, before its journal could hear."""
         self._look = asyncio.Event()
+        self._left = Left(self._world.now)
 
     async def run(self) -> None:
         """Work until cancelled; then drain: finish what can't be stopped, give leases back."""
@@ -154,8 +157,9 @@ class Engine:
             self._behind = True
             return False
         await self._renew_if_late()
+        now, lease_ms, leave = self._world.now(), self._options.lease_ms, self._left.threads()
         claiming = asyncio.ensure_future(
-            self._store.claim(now=self._world.now(), lease_ms=self._options.lease_ms, limit=room)
+            self._store.claim(now=now, lease_ms=lease_ms, limit=room, leave=leave)
         )
         try:
             claims = await asyncio.shield(claiming)
@@ -252,10 +256,29 @@ class Engine:
             await self._bring_to_rest(claim, known)
         except Fenced:
             _log.warning("fenced", extra={"thread_id": claim.thread})
+        except (Unreadable, ImpossibleEvent) as exc:
+            await self._leave(claim, exc)
+        except StoreUnreachable as exc:  # what was done is written; we could not even read on
+            _log.warning("store away", extra={"thread_id": claim.thread, "error": str(exc)})
+            await self._give_back([claim])
         except StoreError:
             _log.exception("store failed", extra={"thread_id": claim.thread})
         except Exception:  # noqa: BLE001 (our bug: it must not take the others down; the lease runs out)
             _log.exception("advance failed", extra={"thread_id": claim.thread})
+
+    async def _leave(self, claim: Claim, exc: Exception) -> None:
+        """Leave to others what newer code has written, or what is damaged.
+
+        Unless we have no say in it any more: then others have gone on, and we did not fit in.
+        """
+        lease_ms = self._options.lease_ms
+        with suppress(StoreError):
+            if not await self._store.renew([claim], now=self._world.now(), lease_ms=lease_ms):
+                _log.warning("fenced", extra={"thread_id": claim.thread})
+                return
+        _log.warning("left to others", extra={"thread_id": claim.thread, "error": str(exc)})
+        self._left.add(claim.thread)
+        await self._give_back([claim])
 
     async def _bring_to_rest(self, claim: Claim, known: Known | None) -> None:
         known = known or await self._turns.read(claim)

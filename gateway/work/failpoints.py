@@ -5,9 +5,11 @@
 that can be named so are `OPERATIONS`. `commit:before:2:ToolReturned` counts only commits with such
 an event. Without the variable nothing here is in the way.
 
-`PARLEY_FAILPOINT_LEASE_MS=500` makes leases short and looks for due work often, so that a test
-need not wait for what a dead process held. `PARLEY_FAILPOINT_APART=1` lets no part of a process
-hand anything to another, as if each were in a process of its own.
+`PARLEY_FAILPOINT_LEASE_MS=500` makes leases short and looks for due work often, so that a test,
+or somebody before the playground, need not wait for what a dead process held.
+`PARLEY_FAILPOINT_APART=1` lets no part of a process hand anything to another, as if each were in a
+process of its own. `PARLEY_FAILPOINT_FREEZES=1` stops the process in place of killing it (SIGSTOP)
+until somebody lets it go on; a claim counts then if it found something.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, cast, get_args
 
@@ -30,8 +32,11 @@ from storage.values import Commit
 FAILPOINT = "PARLEY_FAILPOINT"
 LEASE_MS = "PARLEY_FAILPOINT_LEASE_MS"
 APART = "PARLEY_FAILPOINT_APART"
+FREEZES = "PARLEY_FAILPOINT_FREEZES"
 OPERATIONS = ("commit", "claim", "renew", "release", "claim_deliveries", "end_deliveries")
 _EVENTS = frozenset(kind.__name__ for kind in get_args(Event))
+_LONGEST_DELAY = 4.0
+"""Seconds: each kill counts as a try, and nobody waits for minutes in a test."""
 _POLL_SECONDS = 0.1
 _MAILBOX_SECONDS, _SHORT_MAILBOX_SECONDS = 30.0, 1.5
 
@@ -44,6 +49,7 @@ class Failpoint:
     before: bool
     number: int
     event: str = ""
+    freezes: bool = False
 
     def counts(self, args: Sequence[object]) -> bool:
         """Tell whether a call is one of those that are counted."""
@@ -76,6 +82,8 @@ class FailingStore:
             if counts and self._point.before:
                 self._count()
             result = await operation(*args, **kwargs)
+            if self._point.freezes and not result:
+                return result  # with empty hands there is nothing to be late with
             if counts and not self._point.before:  # one that was refused has no after
                 self._count()
             return result
@@ -84,13 +92,16 @@ class FailingStore:
 
     def _count(self) -> None:
         if next(self._calls) == self._point.number:
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), signal.SIGSTOP if self._point.freezes else signal.SIGKILL)
 
 
 def rigged(store: Store, environ: Mapping[str, str] = os.environ) -> Store:
     """Give the store itself, or one that will die if the environment says so."""
     text = environ.get(FAILPOINT, "")
-    return cast("Store", FailingStore(store, parse(text))) if text else store
+    if not text:
+        return store
+    point = replace(parse(text), freezes=bool(environ.get(FREEZES)))
+    return cast("Store", FailingStore(store, point))
 
 
 def parse(text: str) -> Failpoint:
@@ -123,7 +134,9 @@ def sender_options(environ: Mapping[str, str] = os.environ) -> SenderOptions:
     lease_ms = _lease_ms(environ)
     if lease_ms is None:
         return SenderOptions()
-    return SenderOptions(lease_ms=lease_ms, poll_seconds=_POLL_SECONDS)
+    return SenderOptions(
+        lease_ms=lease_ms, poll_seconds=_POLL_SECONDS, longest_delay=_LONGEST_DELAY
+    )
 
 
 def mailbox_lease_seconds(environ: Mapping[str, str] = os.environ) -> float:

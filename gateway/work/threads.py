@@ -11,6 +11,7 @@ from agent_core.thread.events import Event, Millis, QuestionAsked, ThreadId
 from agent_core.thread.fold import fold, fold_into
 from agent_core.thread.questions import QuestionId
 from agent_core.thread.state import ThreadState
+from gateway.people.parties import parties
 from gateway.people.routing import ORIGIN_ONLY, Routing
 from gateway.shortcuts.nearby import Nearby
 from gateway.shortcuts.states import Known
@@ -80,8 +81,17 @@ async def keep_snapshot(store: Store, state: ThreadState, kept_seq: int) -> bool
     """Keep a snapshot if the log has grown enough since the last one; tell whether it had."""
     if state.seq - kept_seq < _WORTH_A_SNAPSHOT:
         return False
-    await store.save_snapshot(state.id, Snapshot(state.seq, _write_kept(_Kept(FOLD, state))))
+    await store.save_snapshot(state.id, _snapshot(state))
     return True
+
+
+def snapshot_of(state: ThreadState) -> Snapshot | None:
+    """Give a snapshot of a thread, if its log is so long that it may have one."""
+    return None if state.seq < _WORTH_A_SNAPSHOT else _snapshot(state)
+
+
+def _snapshot(state: ThreadState) -> Snapshot:
+    return Snapshot(state.seq, _write_kept(_Kept(FOLD, state)))
 
 
 async def commit_outside(
@@ -205,18 +215,28 @@ async def commit_fork(
         what,
         questions=[row for row in what.questions if row.id not in theirs],
         deliveries=[one for one in what.deliveries if one.question not in theirs],
+        parties=parties(events, after, routing.people),
     )
     await store.commit(_commit(ThreadState(), events, after, what, now, create=create))
 
 
 async def commit_import(
-    store: Store, events: list[Event], *, now: Millis, create: NewThread
+    store: Store,
+    events: list[Event],
+    *,
+    now: Millis,
+    create: NewThread,
+    routing: Routing = ORIGIN_ONLY,
 ) -> None:
     """Commit a thread from elsewhere: its questions are ours now, but people have heard of them."""
     after = fold(events)
     theirs = _asked_in(events[: after.forked_at])  # of the thread that it was forked from
     questions = [row for row in indexed(events, after) if row.id not in theirs]
-    what = structs.replace(consequences((), after, now), questions=questions)
+    what = structs.replace(
+        consequences((), after, now),
+        questions=questions,
+        parties=parties(events, after, routing.people),
+    )
     await store.commit(_commit(ThreadState(), events, after, what, now, create=create))
 
 
@@ -246,6 +266,7 @@ def _commit(
         summary=what.summary,
         wake_at=what.wake_at,
         questions=what.questions,
+        parties=what.parties,
         deliveries=what.deliveries,
         inbox=inbox,
         places=places,
@@ -280,6 +301,7 @@ def work_commit(
         summary=what.summary,
         wake_at=what.wake_at if release else KEEP,
         questions=what.questions,
+        parties=what.parties,
         deliveries=what.deliveries,
         now=now,
         release=release,
