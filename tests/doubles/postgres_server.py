@@ -45,8 +45,11 @@ shutil.rmtree(folder, ignore_errors=True)
 class PostgresServer:
     """A server of our own; start and stop it as often as a test likes."""
 
-    def __init__(self, *, fsync: bool = False) -> None:
-        """Make an empty cluster and its watchdog; without `fsync` a power cut may harm it."""
+    def __init__(self, *, fsync: bool = False, copy_of: PostgresServer | None = None) -> None:
+        """Make an empty cluster and its watchdog; without `fsync` a power cut may harm it.
+
+        Or the standby of a server that runs.
+        """
         self._binaries = _binaries()
         self._fsync = fsync
         self.folder = Path(tempfile.mkdtemp(prefix="pg-"))
@@ -58,7 +61,12 @@ class PostgresServer:
             stdin=subprocess.PIPE,
             start_new_session=True,
         )
-        self._run("initdb", "-D", self._data, "-U", "postgres", "-A", "trust", "--no-sync")
+        if copy_of is None:
+            self._run("initdb", "-D", self._data, "-U", "postgres", "-A", "trust", "--no-sync")
+        else:
+            source = f"host={copy_of.folder} user=postgres"
+            copying = ("pg_basebackup", "-D", self._data, "-d", source, "-R", "-c", "fast")
+            self._run(*copying, "--no-sync")
 
     @property
     def _data(self) -> str:
@@ -82,6 +90,7 @@ class PostgresServer:
             "unix_socket_directories": str(self.folder),
             "fsync": "on" if self._fsync else "off",
             "max_connections": "200",
+            "wal_retrieve_retry_interval": "100ms",
         }
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         with (self.folder / "log").open("ab") as log:
@@ -103,6 +112,25 @@ class PostgresServer:
             self._run("pg_ctl", "stop", "-D", self._data, "-m", mode, "-w")
             self._process.wait()
             self._process = None
+
+    def promote(self) -> None:
+        """Take over from the server that this one is the standby of."""
+        self._run("pg_ctl", "promote", "-D", self._data, "-w")
+
+    @contextmanager
+    def standby(self) -> Iterator[PostgresServer]:
+        """Run a standby that has each commit before who committed is told; then it is gone."""
+        made = PostgresServer(copy_of=self)
+        try:
+            made.start()
+            self._say("ALTER SYSTEM SET synchronous_standby_names = '*'")
+            self._say("SELECT pg_reload_conf()")
+            yield made
+        finally:
+            made.close()
+
+    def _say(self, statement: str) -> None:
+        self._run("psql", "-h", str(self.folder), "-U", "postgres", "-c", statement)
 
     def close(self) -> None:
         """Stop, and leave nothing behind."""

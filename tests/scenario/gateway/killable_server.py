@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import sqlite3
-import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import dataclass
@@ -17,7 +16,8 @@ from typing import Any
 
 import aiohttp
 
-from tests.scenario.gateway.cli_installation import ROOT, free_port
+from tests.doubles.supervisor import ROOT, Supervisor, supervisor
+from tests.scenario.gateway.cli_installation import free_port
 
 SHORT_LEASE = 400
 
@@ -100,7 +100,8 @@ class KillableServer:
     folder: Path
     port: int
     key: str
-    supervisor: asyncio.subprocess.Process
+    supervisor: Supervisor
+    role: str = "all"
     pid: int = 0
     kills: int = 0
 
@@ -110,17 +111,24 @@ class KillableServer:
         return f"http://127.0.0.1:{self.port}"
 
     async def start(
-        self, failpoint: str = "", *, lease_ms: int = SHORT_LEASE, apart: bool = False
+        self,
+        failpoint: str = "",
+        *,
+        lease_ms: int = SHORT_LEASE,
+        apart: bool = False,
+        freezes: bool = False,
     ) -> None:
-        """Start a server; clients find out when it answers. `apart`: nothing is handed over."""
+        """Start a server; clients find out when it answers.
+
+        `apart`: nothing is handed over. `freezes`: at the failpoint it stops, and can go on.
+        """
         environ = {
             "PARLEY_FAILPOINT": failpoint,
             "PARLEY_FAILPOINT_LEASE_MS": str(lease_ms or ""),
             "PARLEY_FAILPOINT_APART": "1" if apart else "",
+            "PARLEY_FAILPOINT_FREEZES": "1" if freezes else "",
         }
-        assert self.supervisor.stdin is not None
-        self.supervisor.stdin.write(json.dumps(environ).encode() + b"\n")
-        self.pid = int(await self._line())
+        self.pid = await self.supervisor.start(["serve", "--role", self.role], environ=environ)
 
     async def ready(self) -> None:
         """Wait until the server takes requests; before that, a signal finds nobody."""
@@ -132,9 +140,15 @@ class KillableServer:
                             return
                 await asyncio.sleep(0.02)
 
+    async def frozen(self) -> None:
+        """Wait until the server has been stopped by a signal."""
+        async with asyncio.timeout(30):
+            while not _is_stopped(self.pid):  # noqa: ASYNC110 (nobody tells)
+                await asyncio.sleep(0.02)
+
     async def ended(self) -> int:
         """Wait for the end of the server, and give its exit code."""
-        code = int(await self._line())
+        code = await self.supervisor.ended()
         self.pid = 0
         self.kills += code == -signal.SIGKILL
         return code
@@ -143,12 +157,6 @@ class KillableServer:
         """Stop the server, and give its exit code."""
         os.kill(self.pid, how)
         return await self.ended()
-
-    async def _line(self) -> str:
-        assert self.supervisor.stdout is not None
-        line = (await self.supervisor.stdout.readline()).decode().strip()
-        assert line, f"the supervisor has died: {self.log}"
-        return line
 
     @property
     def log(self) -> str:
@@ -188,25 +196,25 @@ async def killable_server(
         "STORY_PAUSE": str(pause),
         **(settings or {}),
     }
-    key = await new_key(folder, environ) if has_key else ""
-    with (folder / "server.log").open("ab") as log:
-        supervisor = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", "tests.doubles.warm_server"),
-            cwd=folder,
-            env=environ,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=log,
-        )
-    made = KillableServer(folder, port, key, supervisor)
+    async with supervisor(folder, environ) as watching:
+        key = await new_key(folder, watching) if has_key else ""
+        async with until_the_end(KillableServer(folder, port, key, watching)) as made:
+            yield made
+
+
+@asynccontextmanager
+async def until_the_end(server: KillableServer) -> AsyncIterator[KillableServer]:
+    """Leave nothing running."""
     try:
-        yield made
+        yield server
     finally:
-        if made.pid:
-            os.kill(made.pid, signal.SIGKILL)
-        assert supervisor.stdin is not None
-        supervisor.stdin.close()
-        await supervisor.wait()
+        if server.pid:
+            await server.stop()
+
+
+def _is_stopped(pid: int) -> bool:
+    """Look at a process's state: its third field, after the name in brackets."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T"
 
 
 def prepare(folder: Path, agents: str) -> None:
@@ -215,14 +223,9 @@ def prepare(folder: Path, agents: str) -> None:
     (folder / "agents.py").write_text(agents)
 
 
-async def new_key(folder: Path, environ: dict[str, str]) -> str:
+async def new_key(folder: Path, watching: Supervisor) -> str:
     """Make a key for everything, as the operator would."""
-    made = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-P", "-m", "gateway", "keys", "create", "otto"),
-        *("--scope", "admin", "--json"),
-        cwd=folder,
-        env=environ,
-        stdout=asyncio.subprocess.PIPE,
-    )
-    out, _ = await made.communicate()
-    return str(json.loads(out)["key"])
+    told = folder / "key.json"
+    await watching.start(["keys", "create", "otto", "--scope", "admin", "--json"], out=str(told))
+    assert await watching.ended() == 0
+    return str(json.loads(told.read_text())["key"])

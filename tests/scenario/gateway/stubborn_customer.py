@@ -53,6 +53,8 @@ class Caller(Generic[_Front]):
     server: _Front
     session: aiohttp.ClientSession
     lost: int = 0
+    refused: Counter[int] = field(default_factory=Counter)
+    """How often it was told to come again."""
 
     async def call(
         self,
@@ -75,7 +77,8 @@ class Caller(Generic[_Front]):
                 self.lost += 1
                 await asyncio.sleep(_BETWEEN_TRIES)
                 continue
-            if status == 429:
+            if status in {429, 503}:
+                self.refused[status] += 1
                 await asyncio.sleep(_BETWEEN_TRIES)
                 continue
             assert status in {200, 201, *or_else}, (method, path, told)
