@@ -11,9 +11,9 @@ from random import Random
 
 import pytest
 
-from tests.simulation.checks import Inspector
-from tests.simulation.city import City
-from tests.simulation.crowd import Crowd
+from tests.simulation.people.checks import Inspector
+from tests.simulation.people.city import City
+from tests.simulation.people.crowd import Crowd
 
 PEOPLE, RULES, THREADS, DAYS = 300, 30, 120, 30
 FIRST = int(os.environ.get("PARLEY_SIM_FIRST", "1"))

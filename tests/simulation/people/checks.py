@@ -21,7 +21,7 @@ from agent_core.thread.events import (
     VoteCast,
 )
 from agent_core.thread.questions import Escalation, Question, QuestionId
-from tests.simulation.city import City
+from tests.simulation.people.city import City
 
 
 @dataclass

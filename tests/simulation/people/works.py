@@ -35,7 +35,7 @@ from gateway.work.journal import StoreJournal
 from gateway.work.turn import Turns
 from storage.memory import MemoryStore
 from storage.values import Delivery, DeliveryEnd, DeliveryStatus
-from tests.simulation.city import City, Rule
+from tests.simulation.people.city import City, Rule
 
 _LEASE_MS = 60_000
 _AT_ONCE = 50

@@ -17,8 +17,8 @@ from channels.intake import Received
 from channels.outgoing import Outgoing
 from channels.people import Actor
 from gateway.control.views import Launch
-from tests.simulation.city import DAY, HOUR, Citizen, City
-from tests.simulation.works import Works
+from tests.simulation.people.city import DAY, HOUR, Citizen, City
+from tests.simulation.people.works import Works
 
 Act: TypeAlias = Callable[[], Awaitable[object]]
 
