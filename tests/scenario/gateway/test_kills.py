@@ -1,14 +1,13 @@
 """`kill -9` at any moment: nothing that was acknowledged is lost, nothing approved is run twice.
 
 The real server on SQLite, over real HTTP. It dies at every commit boundary of a story, around its
-other writes, and at random moments under load; it is started again, and the customers go on.
+other writes, and is started again; the customer goes on. Kills at random under load: tests/ordeal.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
-import random
 import signal
 import time
 from collections import Counter
@@ -25,7 +24,6 @@ pytestmark = pytest.mark.timeout(180)
 
 LONGEST_STORY = 60
 CUSTOMERS = 8
-RANDOM_KILLS = 52
 PATIENCE = 60.0
 THREADS = "SELECT count(*) FROM threads"
 
@@ -143,46 +141,6 @@ async def test_a_kill_around_a_release_loses_nothing(tmp_path: Path, side: str) 
 
         assert await finished(customer, path) == "thought"
         assert len(server.lines("model.txt")) == 2
-
-
-async def test_kills_at_random_moments_under_load_lose_and_repeat_nothing(tmp_path: Path) -> None:
-    """Many customers at once, who go on launching, answering and approving all the while."""
-    seed = int(os.environ.get("KILLS_SEED", "0")) or random.SystemRandom().randrange(1, 1 << 32)
-    print(f"KILLS_SEED={seed}")  # noqa: T201
-    chance = random.Random(seed)  # noqa: S311
-    over = asyncio.Event()
-    told: dict[str, Promises] = {}
-
-    async def go_on(server: KillableServer, session: aiohttp.ClientSession, name: str) -> None:
-        customer = Customer(server, session)
-        number = 0
-        while not over.is_set():
-            order = f"order-{name}-{number}"
-            told[order] = await customer.tell(order)
-            number += 1
-
-    async with (
-        killable_server(tmp_path / "load", pause=0.02) as server,
-        aiohttp.ClientSession() as session,
-        asyncio.timeout(3 * PATIENCE),
-    ):
-        await server.start()
-        async with asyncio.TaskGroup() as tasks:
-            for customer in range(CUSTOMERS):
-                tasks.create_task(go_on(server, session, f"c{customer}"))
-            for _ in range(RANDOM_KILLS):
-                await asyncio.sleep(chance.uniform(0.1, 0.9))
-                assert await server.stop() == -signal.SIGKILL, server.log
-                await server.start()
-            over.set()
-        await at_rest(server)
-        cut_off = said_of_cut_off_calls(told.values())
-        print(f"{len(told)} stories, {server.kills} kills, {cut_off}")  # noqa: T201
-        checker = Customer(server, session)
-        for order, made in told.items():
-            await checker.check(order, made)
-        assert server.rows(THREADS) == [(len(told),)]
-        assert cut_off  # some kills have hit a tool
 
 
 @pytest.mark.parametrize(
