@@ -8,15 +8,46 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 _VENVS = Path(__file__).parent / ".venvs"
 _STAMP = "installed.txt"
 _TIMEOUT_SECONDS = 600
 
 
+class Entrant(Protocol):
+    """Who takes part in a benchmark."""
+
+    @property
+    def name(self) -> str:
+        """Give what it is called."""
+        ...
+
+    def python(self) -> str:
+        """Find the interpreter, installing the peer on its first use."""
+        ...
+
+
+_Entrant = TypeVar("_Entrant", bound=Entrant)
+
+
 class PeerUnavailable(Exception):
     """A peer could not be installed; the others can still be measured."""
+
+
+def available(entrants: Iterable[_Entrant], only: Sequence[str]) -> Iterator[_Entrant]:
+    """Give those who can be run and, if any are named, whose name begins so."""
+    for entrant in entrants:
+        if only and not entrant.name.lower().startswith(tuple(name.lower() for name in only)):
+            continue
+        try:
+            entrant.python()
+        except PeerUnavailable as missing:
+            print(f"{entrant.name} is left out: {missing}", file=sys.stderr, flush=True)
+        else:
+            yield entrant
 
 
 def requirements(pins: Path) -> dict[str, list[str]]:

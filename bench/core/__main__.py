@@ -17,13 +17,13 @@ from pathlib import Path
 from bench.core.entrants import ENTRANTS, OURS, Entrant, EntrantFailed, run
 from bench.core.report import render
 from bench.core.workload import Measurement
-from bench.venvs import PeerUnavailable
+from bench.venvs import available
 
 
 def main() -> int:
     """Measure, and print what came out."""
     asked = _arguments()
-    entrants = list(_available(asked.only))
+    entrants = list(available(ENTRANTS, asked.only))
     runs: dict[tuple[str, int], list[Measurement]] = {
         (entrant.name, earlier): [] for earlier in asked.sizes for entrant in entrants
     }
@@ -51,18 +51,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--only", nargs="+", default=[], help="entrants whose name begins so")
     parser.add_argument("--json", type=Path, help="write every measurement to this file")
     return parser.parse_args()
-
-
-def _available(only: Sequence[str]) -> Iterator[Entrant]:
-    for entrant in ENTRANTS:
-        if only and not entrant.name.lower().startswith(tuple(name.lower() for name in only)):
-            continue
-        try:
-            entrant.python()
-        except PeerUnavailable as missing:
-            _tell(f"{entrant.name} is left out: {missing}")
-        else:
-            yield entrant
 
 
 def _schedule(

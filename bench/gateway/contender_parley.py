@@ -18,6 +18,7 @@ from gateway.outbox.sender import Sender
 from gateway.shortcuts.hints import Hints
 from gateway.shortcuts.nearby import Nearby
 from gateway.work.engine import Engine
+from storage.store import Store
 from storage.urls import open_store
 
 _PATIENCE = 30.0
@@ -28,9 +29,8 @@ class Parley:
 
     version = importlib.metadata.version("parley")
 
-    def __init__(self, gateway: LocalGateway, database: Path) -> None:
+    def __init__(self, gateway: LocalGateway) -> None:
         self.gateway = gateway
-        self.database = database
 
     async def cycle(self, _number: int) -> None:
         """Launch, wait for the question, answer it, wait for the end."""
@@ -43,24 +43,39 @@ class Parley:
         assert finished.result == DONE
 
 
+class OnFile(Parley):
+    """A gateway on a file."""
+
+    def __init__(self, gateway: LocalGateway, database: Path) -> None:
+        super().__init__(gateway)
+        self.database = database
+
+
 @asynccontextmanager
-async def opened(folder: Path, way: str = "") -> AsyncIterator[Parley]:  # noqa: ARG001 (one way only)
-    """Run a gateway on a new file."""
-    database = folder / "parley.db"
-    store = open_store(f"sqlite:///{database}", seal=audit_seal(b"as it is served"))
+async def running(store: Store) -> AsyncIterator[Parley]:
+    """Run a gateway on a store that is not open yet."""
     await store.open()
     hints, nearby = Hints(store), Nearby()
     agents = {agent.name: agent for agent in (desk, clerk)}
     sender = Sender(store, {"web": WebChannel()}, hints, nearby=nearby)
     parts = (hints, Engine(store, agents, hints, nearby=nearby), sender)
-    running = [asyncio.create_task(part.run()) for part in parts]
+    tasks = [asyncio.create_task(part.run()) for part in parts]
     try:
-        yield Parley(LocalGateway(store, agents, hints, nearby=nearby), database)
+        yield Parley(LocalGateway(store, agents, hints, nearby=nearby))
     finally:
-        for part in reversed(running):
-            part.cancel()
-            await asyncio.gather(part, return_exceptions=True)
+        for task in reversed(tasks):
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
         await store.close()
+
+
+@asynccontextmanager
+async def opened(folder: Path, way: str = "") -> AsyncIterator[OnFile]:  # noqa: ARG001 (one way only)
+    """Run a gateway on a new file."""
+    database = folder / "parley.db"
+    store = open_store(f"sqlite:///{database}", seal=audit_seal(b"as it is served"))
+    async with running(store) as ours:
+        yield OnFile(ours.gateway, database)
 
 
 if __name__ == "__main__":

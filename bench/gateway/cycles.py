@@ -26,7 +26,7 @@ from bench.gateway.entrants import (
 )
 from bench.gateway.stopwatch import Cycles
 from bench.gateway.tables import at_least, at_most, table
-from bench.venvs import PeerUnavailable
+from bench.venvs import available
 
 Runs = dict[tuple[str, int], list[Cycles]]
 """What was measured, by the entrant's name and how many at once: one a round."""
@@ -72,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def measure(asked: argparse.Namespace) -> str:
     """Let everybody take turns, beginning with another one each round, and write the tables."""
-    entrants = list(_available(asked.only))
+    entrants = list(available(ENTRANTS, asked.only))
     runs: Runs = {(one.name, many): [] for many in asked.at_once for one in entrants}
     fsyncs: list[float] = []
     for entrant, many in _schedule(entrants, asked.at_once, asked.rounds):
@@ -84,18 +84,6 @@ def measure(asked: argparse.Namespace) -> str:
             _tell(f"{entrant.name}, {many} at once: {rate:,.1f}/s, fsync/s {fsyncs[-1]:,.0f}")
     disk = f"fsync/s {median(fsyncs):,.0f} (from {min(fsyncs):,.0f} to {max(fsyncs):,.0f})"
     return "\n".join([disk, *_report(runs)])
-
-
-def _available(only: Sequence[str]) -> Iterator[Entrant]:
-    for entrant in ENTRANTS:
-        if only and not entrant.name.lower().startswith(tuple(name.lower() for name in only)):
-            continue
-        try:
-            entrant.python()
-        except PeerUnavailable as missing:
-            _tell(f"{entrant.name} is left out: {missing}")
-        else:
-            yield entrant
 
 
 def _schedule(

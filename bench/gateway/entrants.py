@@ -87,15 +87,20 @@ def run(python: str, module: str, *arguments: str) -> dict[str, Any]:
 def run_lines(python: str, module: str, *arguments: str) -> list[dict[str, Any]]:
     """Run a module of ours in an empty folder that goes away, and read what it wrote."""
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(  # noqa: S603 (our own module, no shell)
-            [python, "-m", f"bench.gateway.{module}", folder, *arguments],
-            check=False,
-            capture_output=True,
-            text=True,
-            cwd=folder,
-            env=environment(),
-            timeout=_TIMEOUT_SECONDS,
-        )
+        return run_module(python, f"bench.gateway.{module}", folder, *arguments)
+
+
+def run_module(python: str, module: str, *arguments: str) -> list[dict[str, Any]]:
+    """Run a module, and read the lines of JSON that it wrote."""
+    done = subprocess.run(  # noqa: S603 (our own module, no shell)
+        [python, "-m", module, *arguments],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=environment(),
+        timeout=_TIMEOUT_SECONDS,
+    )
     if done.returncode:
         last = "\n".join(done.stderr.splitlines()[-15:])
         raise EntrantFailed(f"{module} {' '.join(arguments)}:\n{last}")

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from bench.gateway.contender_langgraph import LangGraph, opened
+from bench.gateway.contender_langgraph import OnFile, opened
 from bench.gateway.grown import RELOADS, STEPS, Grown, say, text_of, written_bytes
 from bench.gateway.stopwatch import stored_bytes
 
@@ -35,7 +35,7 @@ def _config(thread: str) -> dict[str, Any]:
     return {"configurable": {"thread_id": thread}}
 
 
-async def _measure(theirs: LangGraph, thread: str, size: int) -> Grown:
+async def _measure(theirs: OnFile, thread: str, size: int) -> Grown:
     stored, written = stored_bytes(theirs.database), written_bytes()
     cpu, times = time.process_time(), []
     steps = STEPS if size < STEPS * 50 else STEPS // 5

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from agent_core.thread.events import ThreadId
 from agent_core.thread.fold import fold
-from bench.gateway.contender_parley import Parley, opened
+from bench.gateway.contender_parley import OnFile, Parley, opened
 from bench.gateway.grown import RELOADS, STEPS, Grown, say, text_of, written_bytes
 from bench.gateway.stopwatch import stored_bytes
 from gateway.control.views import Launch
@@ -29,24 +29,25 @@ async def main(folder: Path, sizes: list[int]) -> None:
         messages = 2
         for size in sizes:
             while messages < size:
-                await _step(ours, launched.id, messages)
+                await step(ours, launched.id, messages)
                 messages += 2
             say(await _measure(ours, launched.id, size, messages))
             messages += 2 * STEPS
 
 
-async def _step(ours: Parley, thread: str, number: int) -> None:
+async def step(ours: Parley, thread: str, number: int) -> None:
+    """Say something, and see it answered."""
     await ours.gateway.say(thread, text_of(number), by="ann")
     done = await ours.gateway.wait(thread, seconds=_PATIENCE)
     assert done.status == "finished"
 
 
-async def _measure(ours: Parley, thread: str, size: int, messages: int) -> Grown:
+async def _measure(ours: OnFile, thread: str, size: int, messages: int) -> Grown:
     stored, written = stored_bytes(ours.database), written_bytes()
     cpu, times = time.process_time(), []
     for number in range(STEPS):
         began = time.perf_counter()
-        await _step(ours, thread, messages + 2 * number)
+        await step(ours, thread, messages + 2 * number)
         times.append(time.perf_counter() - began)
     cpu = time.process_time() - cpu
     stored, written = stored_bytes(ours.database) - stored, written_bytes() - written

@@ -25,7 +25,7 @@ REPLY = "I have looked at the order, and I would like to pay the customer back."
 DONE = "The customer has her money back."
 REFUNDED = "49.9 paid back for A-123"
 
-_WARM_UP = 5
+WARM_UP = 5
 
 
 class Contender(Protocol):
@@ -73,12 +73,12 @@ async def _measure(
 ) -> Cycles:
     numbers = itertools.count()
     async with making as contender:
-        await _repeat(contender.cycle, numbers, at_once, until=lambda done: done >= _WARM_UP)
+        await repeat(contender.cycle, numbers, at_once, until=lambda done: done >= WARM_UP)
         before = stored_bytes(contender.database)
         gc.collect()
         wall, cpu = time.perf_counter(), time.process_time()
         end = wall + seconds
-        cycles = await _repeat(
+        cycles = await repeat(
             contender.cycle, numbers, at_once, until=lambda _: time.perf_counter() >= end
         )
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
@@ -92,7 +92,7 @@ async def _measure(
         )
 
 
-async def _repeat(
+async def repeat(
     cycle: Callable[[int], Awaitable[None]],
     numbers: itertools.count[int],
     at_once: int,
