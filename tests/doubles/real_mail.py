@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from email.message import EmailMessage
 from pathlib import Path
 
-from tests.doubles.letters import Letter
+from channels.email.double.letters import Letter
 from tests.scenario.gateway.cli_installation import free_port
 
 _LOCK = Path("/tmp/parley-opensmtpd.lock")  # noqa: S108 (shared on purpose: one at a time)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, field
 from email import policy
 from email.message import EmailMessage
 from email.parser import BytesParser
@@ -18,6 +19,7 @@ class Letter:
     sender: str
     """Of the envelope: where reports of failure go."""
     recipient: str
+    arrived: float = field(default_factory=time.time, compare=False)
 
     @property
     def message(self) -> EmailMessage:
