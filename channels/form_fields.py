@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from agent_core.json_values import Json, JsonObject
@@ -22,7 +22,10 @@ _MOST_OPTIONS: Final = 100
 NUMBER: Final = re.compile(r"-?\d{1,15}(?:\.\d{1,10})?")
 """What Slack's own number input can be relied on to give back unchanged."""
 
+DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
 _LONG: Final = 200
+_BREAK: Final = re.compile(r"[\r\n]")
 _REFERENCE: Final = re.compile(r"#/(?:\$defs|definitions)/([^/]+)")
 
 Shape = Literal["text", "lines", "integer", "number", "yes-no", "one", "many", "date", "json"]
@@ -40,6 +43,8 @@ class Field:
     is_nullable: bool = False
     is_whole: bool = False
     """It stands for all there is, as JSON, because single inputs could not."""
+    is_offered: bool = False
+    """A call could have it and has it not: left alone, it stays out of the call."""
     options: tuple[Json, ...] = ()
     default: Json = None
     schema: JsonObject | None = None
@@ -69,6 +74,52 @@ def argument_fields(arguments: JsonObject) -> tuple[Field, ...] | None:
     )
 
 
+def edit_fields(arguments: JsonObject, parameters: JsonObject | None) -> tuple[Field, ...] | None:
+    """Make a field of each argument as the tool's own parameters have it, where these are known.
+
+    What the tool takes and nobody has given is offered too. None when only JSON text will do.
+    """
+    fields = argument_fields(arguments)
+    offered = schema_fields(parameters) if parameters else None
+    if fields is None or offered is None:
+        return fields
+    known = {one.name: one for one in offered}
+    given = tuple(_given(one, known.get(one.name)) for one in fields)
+    rest = tuple(replace(one, is_offered=True) for one in offered if one.name not in arguments)
+    return (*given, *rest) if len(given) + len(rest) <= MOST_FIELDS else fields
+
+
+def _given(argument: Field, parameter: Field | None) -> Field:
+    """Take the parameter's input if it can hold what is there: a model may have given anything."""
+    if parameter is None or not _holds(parameter, argument.default):
+        return argument
+    shape = "lines" if argument.shape == "lines" else parameter.shape  # one line holds no breaks
+    return replace(parameter, default=argument.default, shape=shape)
+
+
+def _holds(field: Field, value: Json) -> bool:
+    match field.shape:
+        case "one":
+            return value in field.options
+        case "many":
+            return isinstance(value, list) and _in_order(value, field.options)
+        case "yes-no":
+            return isinstance(value, bool)
+        case "integer" | "number":
+            return not isinstance(value, bool) and bool(NUMBER.fullmatch(str(value)))
+        case "date":  # any other text would not be shown
+            return isinstance(value, str) and bool(DATE.fullmatch(value))
+        case "text" | "lines":
+            return isinstance(value, str)
+        case "json":
+            return True
+
+
+def _in_order(value: list[Json], options: tuple[Json, ...]) -> bool:
+    """Tell whether ticks could say the same: each once, in the order of the menu."""
+    return value == [one for one in options if one in value]
+
+
 def _shape_of(value: Json) -> Shape:
     match value:
         case bool():
@@ -76,7 +127,7 @@ def _shape_of(value: Json) -> Shape:
         case int() | float() if NUMBER.fullmatch(str(value)):
             return "number"
         case str():
-            return "lines" if "\n" in value or len(value) > _LONG // 2 else "text"
+            return "lines" if _BREAK.search(value) or len(value) > _LONG // 2 else "text"
     return "json"
 
 

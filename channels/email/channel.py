@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
 from agent_core.errors import ParleyError
@@ -105,6 +105,10 @@ class EmailChannel:
     async def settle(self, receipt: JsonObject, message: Outgoing) -> None:
         """Tell those who were asked how it ended: a mail that was sent can't be changed."""
         await self._sender().settle(receipt, message)
+
+    async def mail_link(self, email: str, *, subject: str, words: Sequence[str], url: str) -> None:
+        """Mail somebody a link that they have asked for; no thread has to do with it."""
+        await self._sender().mail_link(email, subject=subject, words=words, url=url)
 
     async def health(self) -> str:
         """Say what is wrong with the server that we send by, and with the ways in."""

@@ -22,7 +22,8 @@ from channels.email.tokens import is_ours, mint_message_id, signed_address
 from channels.outgoing import Outgoing, OutgoingKind
 
 _LONGEST_SUBJECT: Final = 100
-_MARKS: Final = re.compile(r"^[#>*\-\s]+|[*_`]+")
+_MARKS: Final = re.compile(r"^[#>*\-\s]+|[*`]+|(?<!\w)_+|_+(?!\w)")
+"""Of Markdown; an underscore inside a word is part of a name, like `roll_back`."""
 _SUBJECTS: Final[dict[OutgoingKind, str]] = {
     "question.asked": "A question for you",
     "question.reminded": "A question for you",

@@ -23,7 +23,7 @@ from channels.intake import Memory
 
 _log = logging.getLogger("parley.email")
 
-_KEPT_SECONDS: Final = 366 * 24 * 3_600.0
+KEPT_SECONDS: Final = 366 * 24 * 3_600.0
 """Threads wait for long, and so do their mails."""
 _MOST_REFERENCES: Final = 10
 _MOST_PEOPLE: Final = 50
@@ -87,11 +87,11 @@ class Conversations:
         )
         for one in people:
             key = _at(thread, one.email)
-            await self._memory.keep(key, place.encode(), seconds=_KEPT_SECONDS)
+            await self._memory.keep(key, place.encode(), seconds=KEPT_SECONDS)
 
     async def of(self, place: str) -> Conversation | None:
         """Give what is known of a conversation; a damaged record is none."""
-        kept = await self._memory.recall(_of(place))
+        kept = await self._memory.recall(name_of(place))
         if kept is None:
             return None
         try:
@@ -113,9 +113,9 @@ class Conversations:
         return kept.decode(errors="replace") if kept else ""
 
     async def _keep(self, place: str, now: Conversation) -> None:
-        await self._memory.keep(_of(place), msgspec.json.encode(now), seconds=_KEPT_SECONDS)
+        await self._memory.keep(name_of(place), msgspec.json.encode(now), seconds=KEPT_SECONDS)
         if now.newest:
-            await self._memory.keep(_by(now.newest), place.encode(), seconds=_KEPT_SECONDS)
+            await self._memory.keep(_by(now.newest), place.encode(), seconds=KEPT_SECONDS)
 
     def _people(self, people: Iterable[Address]) -> tuple[Address, ...]:
         """Name each once, with the first name that was given; never ourselves."""
@@ -134,7 +134,8 @@ def joined(ids: Iterable[str]) -> tuple[str, ...]:
     return (known[0], *known[1 - _MOST_REFERENCES :])
 
 
-def _of(place: str) -> str:
+def name_of(place: str) -> str:
+    """Give the name under which a conversation is kept."""
     return f"conversation:{_digest(place.lower())}"
 
 

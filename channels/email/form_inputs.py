@@ -1,47 +1,20 @@
-"""A field as an input of a web page, and back: what was typed, as the value it stands for. Pure."""
+"""A field as an input of the page behind a link. Pure."""
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Sequence
 from html import escape
-from typing import Final, assert_never
+from typing import assert_never
 
-import msgspec
-
-from agent_core.json_values import Json, compact
-from channels.email.plain_text import tidy
-from channels.form_fields import NUMBER, Field
+from channels.form_fields import Field
+from channels.form_inputs import initial, input_name, labels
 from channels.spelling import visible
-
-_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_YES_NO: Final = ("Yes", "No")
-
-
-class Missing:
-    """Nothing was filled in."""
-
-
-MISSING: Final = Missing()
-
-
-class Mistake(ValueError):
-    """What was typed is not such a value; the words tell the person what would be."""
-
-
-def input_name(at: int) -> str:
-    """Name the input of a field; by number, for a name may be anything."""
-    return f"field-{at}"
-
-
-# --- out ------------------------------------------------------------------------------------------
 
 
 def input_html(field: Field, at: int, typed: Sequence[str] | None, problem: str = "") -> str:
     """Give a field with its label, what is in it, and what is wrong with that."""
     name = input_name(at)
-    values = _initial(field) if typed is None else list(typed)
+    values = initial(field) if typed is None else list(typed)
     hint = f"{field.hint} (as JSON)".strip() if field.shape == "json" else field.hint
     star = (
         "" if not field.is_required or field.is_nullable else ' <span class="dim">(needed)</span>'
@@ -77,95 +50,9 @@ def _choices(field: Field, name: str, values: Sequence[str]) -> str:
     return "".join(
         f'<label class="choice"><input type="{kind}" name="{name}" value="{at}"'
         f"{' checked' if str(at) in values else ''}> {_text(label)}</label>"
-        for at, label in enumerate(_labels(field))
+        for at, label in enumerate(labels(field))
     )
-
-
-def _initial(field: Field) -> list[str]:
-    match field.shape:
-        case "json":
-            has_none = field.default is None and field.schema is not None
-            return [] if has_none else [json.dumps(field.default, ensure_ascii=False, indent=2)]
-        case "yes-no":
-            return [str(_options(field).index(field.default))] if _is_bool(field.default) else []
-        case "one":
-            return _positions(field, [] if field.default is None else [field.default])
-        case "many":
-            return _positions(field, field.default if isinstance(field.default, list) else [])
-    return [] if field.default is None else [str(field.default)]
-
-
-def _positions(field: Field, wanted: Sequence[Json]) -> list[str]:
-    known = [compact(one) for one in field.options]
-    return [str(known.index(compact(one))) for one in wanted if compact(one) in known]
-
-
-def _labels(field: Field) -> Sequence[str]:
-    if field.shape == "yes-no":
-        return _YES_NO
-    return [one if isinstance(one, str) else compact(one) for one in field.options]
-
-
-def _options(field: Field) -> tuple[Json, ...]:
-    return (True, False) if field.shape == "yes-no" else field.options
-
-
-def _is_bool(value: Json) -> bool:
-    return isinstance(value, bool)
 
 
 def _text(text: str) -> str:
     return escape(visible(" ".join(text.split())))
-
-
-# --- in -------------------------------------------------------------------------------------------
-
-
-def read_input(field: Field, values: Sequence[str]) -> Json | Missing:
-    """Give the value of an input, or Missing; a Mistake says what is wrong."""
-    match field.shape:
-        case "yes-no" | "one":
-            return _picked(field, values[0]) if values else MISSING
-        case "many":
-            if not values:
-                return [] if field.is_required else MISSING
-            return [_picked(field, one) for one in dict.fromkeys(values)]
-    text = tidy(values[0]) if values else ""
-    if not text.strip():
-        return MISSING
-    match field.shape:
-        case "text" | "lines":
-            return text
-        case "json":
-            return read_json(text)
-        case "integer" | "number":
-            return _number(text.strip(), is_whole=field.shape == "integer")
-        case "date":
-            if not _DATE.fullmatch(text.strip()):
-                raise Mistake("Please give a day, such as 2026-11-16.")
-            return text.strip()
-        case never:
-            assert_never(never)
-
-
-def read_json(text: str) -> Json:
-    """Read what was typed as JSON."""
-    try:
-        value: Json = msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError) as exc:
-        raise Mistake('Please write JSON, such as {"a": 1}, ["b"] or "text".') from exc
-    return value
-
-
-def _number(text: str, *, is_whole: bool) -> Json:
-    if not NUMBER.fullmatch(text) or not text.isascii() or (is_whole and "." in text):
-        what = "a whole number, such as 20" if is_whole else "a number, such as 20.5"
-        raise Mistake(f"Please give {what}.")
-    return float(text) if "." in text else int(text)
-
-
-def _picked(field: Field, text: str) -> Json:
-    options = _options(field)
-    if not text.isascii() or not text.isdigit() or len(text) > 4 or int(text) >= len(options):  # noqa: PLR2004 (no menu is longer)
-        raise Mistake("Please choose one of the options.")
-    return options[int(text)]

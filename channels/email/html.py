@@ -14,7 +14,7 @@ import nh3
 from markdown_it import MarkdownIt
 
 from channels.email.blocks import Block, Code, Items, Line, Link, Quote, Small, Words
-from channels.email.plain_text import tidy
+from channels.spelling import tidy
 
 _TAGS: Final = frozenset(
     {"p", "br", "hr", "strong", "em", "s", "code", "pre", "blockquote", "ul", "ol", "li", "a"}

@@ -14,14 +14,6 @@ from urllib.parse import parse_qs
 
 from agent_core.json_values import canonical
 from channels.email.conversations import Conversations
-from channels.email.link_answers import (
-    SHOWN,
-    Answer,
-    Mistakes,
-    Posted,
-    card_digest,
-    read_posted,
-)
 from channels.email.link_page import notice_page, question_page
 from channels.email.links import PATH, PREFIX, Pass, link_actor, read_pass
 from channels.email.options import EmailOptions
@@ -29,6 +21,14 @@ from channels.email.settlement import verdict
 from channels.inbound import Decision
 from channels.intake import Gatehouse, Received
 from channels.outgoing import QuestionCard
+from channels.posted_answers import (
+    SHOWN,
+    Answer,
+    Mistakes,
+    Posted,
+    card_digest,
+    read_posted,
+)
 from channels.web_routes import WebHandler, WebRequest, WebResponse
 
 _FORM: Final = "application/x-www-form-urlencoded"

@@ -14,14 +14,15 @@ from typing import Final, assert_never
 
 from agent_core.thread.events import Millis
 from agent_core.thread.times import spoken
-from channels.email.ballots import proposed, rules, votes
-from channels.email.form_inputs import input_html, input_name
+from channels.email.ballots import rules, votes
+from channels.email.form_inputs import input_html
 from channels.email.html import markdown_html
-from channels.email.link_answers import SHOWN, Mistakes, Posted, card_digest, form_fields
 from channels.email.link_style import STYLE
-from channels.email.plain_text import tidy
+from channels.form_inputs import input_name
 from channels.outgoing import QuestionCard
-from channels.spelling import difference, spelled, visible
+from channels.posted_answers import SHOWN, Mistakes, Posted, card_digest, form_fields
+from channels.proposals import proposed
+from channels.spelling import difference, spelled, tidy, visible
 from channels.web_routes import WebResponse
 
 _HASH: Final = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()

@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from typing import Final, assert_never
+from typing import assert_never
 
 from channels.email.blocks import Block, Code, Items, Line, Link, Quote, Small, Words
-
-_UNWANTED: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+from channels.spelling import tidy
 
 
 def render_text(blocks: Sequence[Block]) -> str:
     """Give the plain part of a mail, its lines ended by a bare newline."""
     return "\n\n".join(filter(None, map(_block, blocks))) + "\n"
-
-
-def tidy(text: str) -> str:
-    """Take away what no mail should hold: control characters, and those that turn lines round."""
-    unix = text.replace("\r\n", "\n").replace("\r", "\n")
-    return _UNWANTED.sub("", unix).encode("utf-8", "replace").decode().strip("\n")
 
 
 def _block(block: Block) -> str:

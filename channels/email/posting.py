@@ -12,11 +12,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import make_msgid
-from typing import Final, Protocol
+from typing import Final, Literal, Protocol
 
 from agent_core.json_values import JsonObject
 from channels.channel import GiveUp, NoSuchAddress, Sent
-from channels.email.blocks import Block, Words
+from channels.email.blocks import Block, Line, Link, Small, Words
 from channels.email.compose import Heading, by_address, heading, letter, return_path
 from channels.email.conversations import Conversations
 from channels.email.html import render_html
@@ -116,7 +116,34 @@ class Postman:
         reply_to: str = "",
     ) -> None:
         """Send somebody a few words of ours, once, with no thread behind them."""
-        blocks = [Words(text)]
+        await self._note(
+            to,
+            [Words(text)],
+            subject=subject,
+            in_reply_to=in_reply_to,
+            references=references,
+            reply_to=reply_to,
+            automatic="auto-replied",
+        )
+
+    async def mail_link(self, email: str, *, subject: str, words: Sequence[str], url: str) -> None:
+        """Mail somebody a link that they have asked for, with sentences before and after it."""
+        first, *rest = words
+        rested: list[Block] = [Small(one) for one in rest]
+        blocks = [Line(first), Link("Open this link", url), *rested]
+        await self._note(Address(email=email), blocks, subject=subject, automatic="auto-generated")
+
+    async def _note(
+        self,
+        to: Address,
+        blocks: Sequence[Block],
+        *,
+        subject: str,
+        automatic: Literal["auto-replied", "auto-generated"],
+        in_reply_to: str = "",
+        references: Sequence[str] = (),
+        reply_to: str = "",
+    ) -> None:
         domain = self._options.address.rpartition("@")[2]
         mail = Letter(
             message_id=make_msgid(domain=domain),
@@ -126,7 +153,7 @@ class Postman:
             subject=subject,
             in_reply_to=in_reply_to,
             references=tuple(references),
-            automatic="auto-replied",
+            automatic=automatic,
             text=render_text(blocks),
             html=render_html(blocks),
             at=self._clock(),

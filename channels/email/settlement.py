@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final, assert_never
+from typing import Final
 
-from agent_core.json_values import JsonObject, compact
+from agent_core.json_values import compact
 from agent_core.thread.events import Millis
 from agent_core.thread.times import spoken
+from channels import verdicts
 from channels.email.blocks import Block, Code, Line, Quote, Small
 from channels.email.encoded_words import one_line
 from channels.email.who import person
@@ -32,48 +33,17 @@ def settlement(card: QuestionCard) -> list[Block]:
 
 def verdict(card: QuestionCard) -> str:
     """Say in one sentence what became of it, by whom and when."""
-    by = f" by {person(card.answered_by)}" if card.answered_by else ""
-    when = f" at {spoken(Millis(card.settled_at))}" if card.settled_at is not None else ""
-    match card.status:
-        case "open":
-            return "This question is still open."
-        case "answered":
-            return f"{_decision(card)}{by}{when}."
-        case "expired":
-            meaning = "that counts as a no" if card.expiry_denies else "that is not a denial"
-            return f"This question has expired{when}. Nobody decided: {meaning}."
-        case "withdrawn" if card.taken_back:
-            return f"The approval was taken back{by}{when}: it is asked anew."
-        case "withdrawn":
-            return f"This question was withdrawn{by}{when}: it needs no answer any more."
-        case never:
-            assert_never(never)
-
-
-def _decision(card: QuestionCard) -> str:
-    match card.answer:
-        case {"approved": True} if edits(card):
-            return "Approved with edits"
-        case {"approved": True}:
-            return "Approved"
-        case {"approved": False}:
-            return "Denied"
-        case str(name) if card.kind == "choice":
-            return f"“{one_line(name)[:200]}” was chosen"
-    return "Answered"
-
-
-def edits(card: QuestionCard) -> JsonObject | None:
-    """Give what was approved in place of what was proposed, if it was."""
-    match card.answer:
-        case {"approved": True, "arguments": dict(edited)} if card.status == "answered":
-            return edited
-    return None
+    return verdicts.verdict(
+        card,
+        who=person(card.answered_by) if card.answered_by else "",
+        when="" if card.settled_at is None else spoken(Millis(card.settled_at)),
+        chosen=one_line(str(card.answer))[:200],
+    )
 
 
 def _evidence(card: QuestionCard) -> list[Block]:
     shown: list[Block] = []
-    edited = edits(card)
+    edited = verdicts.edits(card)
     if edited is not None:
         shown.append(Code(_short(difference(card.arguments or {}, edited))))
     elif card.status == "answered" and card.kind in {"form", "event"} and card.answer:

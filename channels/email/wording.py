@@ -11,11 +11,12 @@ from typing import Final, assert_never
 
 from agent_core.thread.events import Millis
 from agent_core.thread.times import spoken
-from channels.email.ballots import proposed, rules, votes
+from channels.email.ballots import rules, votes
 from channels.email.blocks import Block, Code, Items, Line, Link, Quote, Small, Words
 from channels.email.settlement import settlement
 from channels.email.who import person
 from channels.outgoing import Outgoing, QuestionCard
+from channels.proposals import proposed
 from channels.spelling import difference, spelled, visible
 
 _MOST_PROMPT: Final = 20_000

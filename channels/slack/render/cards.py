@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final, assert_never
 
-from agent_core.json_values import JsonObject
 from channels.outgoing import QuestionCard
 from channels.slack.render.brief import brief
 from channels.slack.render.buttons import buttons
@@ -14,6 +13,7 @@ from channels.slack.render.pieces import first_piece
 from channels.slack.render.votes import ballot
 from channels.slack.render.who import moment, people, person
 from channels.spelling import difference, folded, spelled
+from channels.verdicts import edits
 
 PROMPT: Final = 6_000
 """A longer prompt stands in messages of its own before the card."""
@@ -54,7 +54,7 @@ def settled_card(card: QuestionCard, *, team: str) -> list[Block]:
     """Show how a question ended, with nothing left to click."""
     return [
         *_question(card, is_brief=len(card.prompt) > PROMPT),
-        *([] if _edits(card) else _proposal(card)[0]),
+        *([] if edits(card) else _proposal(card)[0]),
         section(_verdict(card, team)),
         *_evidence(card),
         *ballot(card, team),
@@ -173,7 +173,7 @@ def _verdict(card: QuestionCard, team: str) -> str:
 
 def _decision(card: QuestionCard) -> str:
     match card.answer:
-        case {"approved": True} if _edits(card):
+        case {"approved": True} if edits(card):
             return ":white_check_mark: *Approved with edits*"
         case {"approved": True}:
             return ":white_check_mark: *Approved*"
@@ -187,9 +187,9 @@ def _decision(card: QuestionCard) -> str:
 def _evidence(card: QuestionCard) -> list[Block]:
     """Show the words, the form or the edits of an answer, and the comment."""
     shown: list[Block] = []
-    edits = _edits(card)
-    if edits is not None:
-        text = difference(card.arguments or {}, edits)
+    edited = edits(card)
+    if edited is not None:
+        text = difference(card.arguments or {}, edited)
         shown.append(section(code_block(text, SECTION)))
     elif card.status == "answered" and card.kind in {"form", "event"} and card.answer:
         answer = card.answer if isinstance(card.answer, dict) else {"answer": card.answer}
@@ -203,10 +203,3 @@ def _quoted(text: str) -> list[Block]:
     lines = mrkdwn(text.strip(), _ANSWER).split("\n")
     quoted = "\n".join(f">{line}" for line in lines[:_MOST_LINES])
     return [section(quoted)] if text.strip() else []
-
-
-def _edits(card: QuestionCard) -> JsonObject | None:
-    match card.answer:
-        case {"approved": True, "arguments": dict(edited)} if card.status == "answered":
-            return edited
-    return None

@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from agent_core.errors import WrongShape
 from agent_core.json_values import Json, JsonObject, canonical
-from agent_core.thread.forms import check_form
+from channels.form_checks import unfit
 from channels.form_fields import Field
 from channels.outgoing import QuestionCard
 from channels.slack.render.inputs import Missing, Mistake, block_id, can_show, read_input
@@ -17,7 +16,6 @@ from channels.slack.render.modals import PICK, WORDS, edit_fields, form_fields
 from channels.slack.tokens import read_metadata
 
 _MOST_WORDS: Final = 250
-_PREFIX: Final = "The form isn't complete yet. "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,8 +129,11 @@ def _completed(view: Mapping[str, Any], card: QuestionCard) -> Filled | Mistakes
     value = read.get(0, {}) if fields[0].is_whole else _named(fields, read)
     if not isinstance(value, dict):
         return Mistakes({block_id(0): 'Please write an object: {"name": "value"}.'})
-    errors = _problems_by_field(fields, value, schema)
-    return Mistakes(errors) if errors else Filled(value=value)
+    wrong = unfit(fields, value, schema)
+    if wrong is None:
+        return Filled(value=value)
+    beside = wrong.by_field or {0: wrong.whole}
+    return Mistakes({block_id(at): cut(words, _MOST_WORDS) for at, words in beside.items()})
 
 
 def _named(fields: tuple[Field, ...], read: Mapping[int, Json]) -> JsonObject:
@@ -159,34 +160,6 @@ def _read_all(
         if not isinstance(value, Missing):
             read[at] = value
     return Mistakes(errors) if errors else read
-
-
-def _problems_by_field(
-    fields: tuple[Field, ...], value: JsonObject, schema: JsonObject
-) -> dict[str, str]:
-    """Ask the schema about each field alone, then about the whole."""
-    errors = {}
-    for at, field in enumerate(fields):
-        if field.name in value and field.schema:
-            part = {**schema, "required": [], "properties": {field.name: field.schema}}
-            for words in _problem({key: part[key] for key in part if key in _KEPT}, value, field):
-                errors[block_id(at)] = words
-    for words in [] if errors else _problem(schema, value, None):
-        errors[block_id(0)] = words
-    return errors
-
-
-_KEPT: Final = ("$defs", "definitions", "properties", "required", "type")
-
-
-def _problem(schema: JsonObject, value: JsonObject, field: Field | None) -> list[str]:
-    checked = value if field is None else {field.name: value[field.name]}
-    try:
-        check_form(schema, checked)
-    except WrongShape as exc:
-        words = str(exc).removeprefix(_PREFIX)
-        return [cut(words if field is None else words.removeprefix(f"{field.name}: "), _MOST_WORDS)]
-    return []
 
 
 _READERS: Final[dict[str, Callable[[Mapping[str, Any], QuestionCard], Filled | Mistakes]]] = {

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from agent_core.json_values import Json, JsonObject
 from channels.email.conversations import Conversations
-from channels.email.link_answers import SHOWN, card_digest
 from channels.email.link_door import LinkDoor
 from channels.email.links import Pass, link_to, read_pass, sign_pass
 from channels.email.mail import Address
 from channels.inbound import Decision
 from channels.intake import Received
 from channels.outgoing import QuestionCard, Vote
+from channels.posted_answers import SHOWN, card_digest
 from channels.recording import Recording
 from channels.web_routes import WebRequest, WebResponse
 from tests.unit.channels.email.cards import (
@@ -293,8 +293,8 @@ async def test_button_answers(
         (FORM, {"field-0": "High Street", "field-1": "three"}, "a whole number"),
         (FORM, {"field-0": "High Street", "field-1": "3", "field-3": "9"}, "choose one"),
         (FORM, {"field-0": "High Street", "field-1": "3", "field-5": "soon"}, "give a day"),
-        (FORM, {"field-0": "x", "field-1": "3"}, "street"),
-        (FORM, {"field-1": "3"}, "street"),
+        (FORM, {"field-0": "x", "field-1": "3"}, "is shorter than 3 characters"),
+        (FORM, {"field-1": "3"}, "This is needed."),
     ],
 )
 async def test_answer_of_the_wrong_shape_is_shown_again(

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_core.json_values import Json, JsonObject, plain
-from channels.email.link_answers import Answer, Mistakes, read_posted
 from channels.email.link_page import question_page
+from channels.posted_answers import Answer, Mistakes, read_posted
 from tests.unit.channels.email.cards import FORM
 
 _TEXT = st.text(max_size=12)

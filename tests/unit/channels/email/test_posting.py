@@ -141,6 +141,21 @@ async def test_second_mail_stays_in_the_same_mail_thread() -> None:
     assert other.place != first.place
 
 
+@pytest.mark.parametrize(
+    ("prompt", "subject"),
+    [
+        ("May I run roll_back?", "May I run roll_back?"),
+        ("# **May** I _really_ run `roll_back`?", "May I really run roll_back?"),
+    ],
+)
+async def test_subject_is_the_question_without_its_marks(prompt: str, subject: str) -> None:
+    """An underscore inside a word is no mark: names of tools have them."""
+    async with office() as it:
+        await it.postman.send(outgoing(question=replace(APPROVAL, prompt=prompt)))
+
+    assert it.taken[0].mail["Subject"] == subject
+
+
 async def test_reply_in_a_conversation_keeps_its_people_and_subject() -> None:
     """To whoever began it, Cc to the others, under the subject that they gave."""
     async with office() as it:

@@ -1,26 +1,28 @@
-"""What was posted from a link's page: the answer that it holds, or what to mend in it. Pure."""
+"""What was posted from a question's page: the answer that it holds, or what to mend. Pure."""
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias, assert_never
 
-from agent_core.errors import NotJson, WrongShape
+from agent_core.errors import NotJson
 from agent_core.json_values import Json, JsonObject, canonical, plain
-from agent_core.thread.forms import check_form
-from channels.email.ballots import agreed
-from channels.email.form_inputs import Missing, Mistake, input_name, read_input, read_json
-from channels.email.plain_text import tidy
+from channels.form_checks import NEEDED, unfit
 from channels.form_fields import Field, schema_fields
+from channels.form_inputs import Missing, Mistake, initial, input_name, read_input, read_json
 from channels.outgoing import QuestionCard
+from channels.proposals import agreed
+from channels.spelling import tidy
 
 Posted: TypeAlias = Mapping[str, Sequence[str]]
 """What a page posts, by the names of its inputs."""
 SHOWN: Final = "shown"
 """The input that says which card was looked at."""
-_PREFIX: Final = "The form isn't complete yet. "
+_MARKED: Final = "Please look at what is marked."
+_BREAK: Final = re.compile(r"\r\n?")
 _MOST_COMMENT: Final = 10_000
 
 
@@ -121,30 +123,61 @@ def _choice(card: QuestionCard, number: str) -> str:
 
 def _form(card: QuestionCard, posted: Posted) -> Answer | Mistakes:
     fields = form_fields(card)
+    read = _read_fields(fields, posted)
+    if isinstance(read, Mistakes):
+        return read
+    value = read.get(0, {}) if fields[0].is_whole else _named(fields, read)
+    if not isinstance(value, dict):
+        return Mistakes('Please write an object: {"name": "value"}.')
+    wrong = unfit(fields, value, card.schema or {})
+    if wrong is None:
+        return Answer(value=value)
+    beside = {input_name(at): words for at, words in wrong.by_field.items()}
+    return Mistakes(wrong.whole or _MARKED, beside)
+
+
+def edited_arguments(fields: Sequence[Field], posted: Posted) -> JsonObject | Mistakes:
+    """Give the arguments as somebody wants them; an input left alone gives the very value back."""
+    read = _read_fields(fields, posted, keeps=True)
+    if isinstance(read, Mistakes):
+        return read
+    missing = {
+        input_name(at): NEEDED
+        for at, one in enumerate(fields)
+        if one.is_required and at not in read
+    }
+    if missing:
+        return Mistakes(_MARKED, missing)
+    return {one.name: read[at] for at, one in enumerate(fields) if at in read}
+
+
+def _read_fields(
+    fields: Sequence[Field], posted: Posted, *, keeps: bool = False
+) -> dict[int, Json] | Mistakes:
+    """Read every input by its number; what nobody filled in is left out."""
     read: dict[int, Json] = {}
     wrong: dict[str, str] = {}
     for at, one in enumerate(fields):
+        typed = posted.get(input_name(at), ())
+        if keeps and one.default is not None and _is_untouched(one, typed):
+            if not one.is_offered:
+                read[at] = one.default
+            continue
         try:
-            value = read_input(one, posted.get(input_name(at), ()))
+            value = read_input(one, typed)
         except Mistake as exc:
             wrong[input_name(at)] = str(exc)
             continue
         if not isinstance(value, Missing):
             read[at] = value
-    if wrong:
-        return Mistakes("Please look at what is marked.", wrong)
-    value = read.get(0, {}) if fields[0].is_whole else _named(fields, read)
-    if not isinstance(value, dict):
-        return Mistakes('Please write an object: {"name": "value"}.')
-    return _checked(card, value)
+    return Mistakes(_MARKED, wrong) if wrong else read
 
 
-def _checked(card: QuestionCard, value: JsonObject) -> Answer | Mistakes:
-    try:
-        check_form(card.schema or {}, value)
-    except WrongShape as exc:
-        return Mistakes(str(exc).removeprefix(_PREFIX))
-    return Answer(value=value)
+def _is_untouched(field: Field, typed: Sequence[str]) -> bool:
+    """Tell whether an input is as it was shown; browsers end every line by CRLF."""
+    return [_BREAK.sub("\n", one) for one in typed] == [
+        _BREAK.sub("\n", one) for one in initial(field)
+    ]
 
 
 def _named(fields: Sequence[Field], read: Mapping[int, Json]) -> JsonObject:
