@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from channels.identity import SLACK_BACK
+
 COMMAND: Final = "/parley"
 ASK_SHORTCUT: Final = "parley_ask"
 
@@ -26,6 +28,11 @@ BOT_SCOPES: Final = {
     "mpim:history": "hear direct messages among several",
     "users:read": "know people's names, and who is from elsewhere",
     "users:read.email": "know that a person in Slack and in mail are one",
+}
+
+USER_SCOPES: Final = {
+    "openid": "know who signs in to the inbox with Slack",
+    "profile": "tell them by which name",
 }
 
 BOT_EVENTS: Final = {
@@ -55,7 +62,10 @@ def manifest(
         "socket_mode_enabled": socket_mode,
         "token_rotation_enabled": oauth,
     }
-    redirect = {"redirect_urls": [f"{public_url}/slack/oauth_redirect"]} if oauth else {}
+    paths = ("/slack/oauth_redirect", SLACK_BACK) if oauth else (SLACK_BACK,)
+    redirect = {"redirect_urls": [public_url + path for path in paths]} if public_url else {}
+    # Slack refuses these together with others, as its own "Install" button would ask for them.
+    people = {"user": list(USER_SCOPES)} if oauth else {}
     return {
         "display_information": {
             "name": name,
@@ -63,7 +73,7 @@ def manifest(
             "background_color": "#1d3557",
         },
         "features": _features(name, events),
-        "oauth_config": {**redirect, "scopes": {"bot": list(BOT_SCOPES)}},
+        "oauth_config": {**redirect, "scopes": {"bot": list(BOT_SCOPES), **people}},
         "settings": settings,
     }
 

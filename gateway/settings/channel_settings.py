@@ -12,7 +12,7 @@ from gateway.settings import setting_rules as rules
 
 
 class SlackSettings(BaseSettings):
-    """How to be in Slack: one workspace by a token, or many by OAuth; by HTTP or Socket Mode."""
+    """How to be in Slack: one workspace by a token, or many by OAuth; HTTP or Socket Mode."""
 
     model_config = SettingsConfigDict(**rules.COMMON, env_prefix="SLACK_")
 
@@ -25,7 +25,9 @@ class SlackSettings(BaseSettings):
     app_token: Annotated[SecretStr, AfterValidator(rules.begins("xapp-"))] | None = Field(
         None, description="the app-level token for Socket Mode, xapp-…, with connections:write"
     )
-    client_id: str = Field("", description="the client id, like 111.222, to install by OAuth")
+    client_id: str = Field(
+        "", description="the client id, like 111.222, to install by OAuth and to sign in with Slack"
+    )
     client_secret: SecretStr | None = Field(
         None, description="the client secret from the app's page Basic Information"
     )
@@ -38,6 +40,11 @@ class SlackSettings(BaseSettings):
         """Whether the server is in Slack at all."""
         return self.bot_token is not None or bool(self.client_id)
 
+    @property
+    def is_for_many(self) -> bool:
+        """Whether workspaces install it by OAuth; with a token, OAuth is for signing in alone."""
+        return bool(self.client_id) and self.bot_token is None
+
     @model_rule(mode="after")
     def _fits_together(self) -> Self:
         for field, other in _SLACK_NEEDS:
@@ -46,10 +53,10 @@ class SlackSettings(BaseSettings):
                     f"SLACK_{other.upper()} is not set, and SLACK_{field.upper()} needs it: "
                     f"{rules.described(type(self), other)}"
                 )
-        if self.bot_token and self.client_id:
+        if self.is_for_many and not self.signing_secret:
             raise rules.SettingsError(
-                "SLACK_BOT_TOKEN and SLACK_CLIENT_ID are both set: a token is for one workspace, "
-                "OAuth for many; keep one of them"
+                "SLACK_SIGNING_SECRET is not set, and SLACK_CLIENT_ID needs it where there is no "
+                f"SLACK_BOT_TOKEN: {rules.described(type(self), 'signing_secret')}"
             )
         if self.bot_token and not (self.signing_secret or self.app_token):
             raise rules.SettingsError(
@@ -67,5 +74,4 @@ class SlackSettings(BaseSettings):
 _SLACK_NEEDS = (
     ("client_id", "client_secret"),
     ("client_secret", "client_id"),
-    ("client_id", "signing_secret"),
 )

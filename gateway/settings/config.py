@@ -21,6 +21,7 @@ from pydantic import (
     model_validator,
 )
 
+from gateway.settings.ages import parse_age
 from gateway.settings.environment import SettingsError
 from gateway.settings.hours import Hours, parse_hours, parse_zone
 
@@ -31,6 +32,7 @@ _EMAIL = re.compile(r"[^@\s<>,;:\"]+@[^@\s<>,;:\"]+")
 _NAME = re.compile(r"[^\s:@][^:@\n]{0,99}")
 _HOOK = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _HEADER = re.compile(r"[A-Za-z0-9-]{0,100}")
+_SHORTEST_AGE_MS = parse_age("1d")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -91,6 +93,12 @@ def _variables(names: tuple[str, ...]) -> tuple[str, ...]:
     if not names or not all(_VARIABLE.fullmatch(one) for one in names):
         raise ValueError("it names environment variables, like CI_SECRET or CI_OLD,CI_NEW")
     return names
+
+
+def _age(text: str) -> str:
+    if text and parse_age(text) < _SHORTEST_AGE_MS:
+        raise ValueError("at least a day: what has just ended may still be talked about")
+    return text
 
 
 _Several = Annotated[tuple[str, ...], BeforeValidator(_several)]
@@ -181,6 +189,9 @@ class Hook(_Table):
     callback_url: str = ""
     """No template: no payload chooses where anything goes."""
     on_repeat: Literal["resume", "wait", "supersede"] = "resume"
+    per_second: Annotated[float, Field(ge=0, le=100_000)] = 100
+    """How many deliveries are taken on all machines together, ten seconds' worth at once; 0 is
+    any number. Each may begin a thread, and a thread costs money."""
     event_key: str = ""
     event_value: str = ""
     header: _Header = ""
@@ -197,6 +208,23 @@ class EventRules(_Table):
     keep_days: Annotated[int, Field(ge=1, le=90)] = 30
 
 
+class RetentionRules(_Table):
+    """What goes by itself, each night; without a word about it, nothing does."""
+
+    threads: Annotated[str, AfterValidator(_age)] = ""
+    """Threads that ended so long ago, like 365d."""
+    mails: Annotated[str, AfterValidator(_age)] = ""
+    """Mails as they came; without it, after 90 days."""
+
+    def threads_ms(self) -> int:
+        """Give how old a thread may get."""
+        return parse_age(self.threads)
+
+    def mails_ms(self) -> int:
+        """Give how old a mail may get."""
+        return parse_age(self.mails)
+
+
 class Config(_Table):
     """The whole file."""
 
@@ -206,6 +234,7 @@ class Config(_Table):
     slack: SlackRules = SlackRules()
     events: EventRules = EventRules()
     email: EmailRules = EmailRules()
+    retention: RetentionRules = RetentionRules()
     hooks: dict[Annotated[str, AfterValidator(_hook_name)], Hook] = {}
 
     @model_validator(mode="before")

@@ -35,4 +35,5 @@ class Acting:
     async def _tell(self, event: Payload, place: Channel, message: Message) -> Delivery | None:
         is_foreign = message.user_team not in {"", self._team.id}
         home = message.user_team if is_foreign else ""
+        self._world.changes.notify()  # it stands there, whether or not the app hears of it
         return await self._world.tell(self._team, event, channel=place, home=home)

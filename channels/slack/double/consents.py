@@ -20,6 +20,8 @@ class Consent:
     made: float
     team_id: str | None
     enterprise_id: str | None = None
+    nonce: str = ""
+    """Of somebody who signs in: it comes back in what they are known by."""
     is_used: bool = False
 
 

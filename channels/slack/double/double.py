@@ -14,6 +14,7 @@ from channels.slack.double.courier import Retries
 from channels.slack.double.delivery import Attempt, Delivery
 from channels.slack.double.grants import ALL_SCOPES, Grant
 from channels.slack.double.page.authorize import Authorize
+from channels.slack.double.page.identify import Identify
 from channels.slack.double.page.site import Site
 from channels.slack.double.records import Bot, User
 from channels.slack.double.server import Server
@@ -51,6 +52,7 @@ class SlackDouble:
         )
         self.world = World(credentials, clock)
         self.workspaces: dict[str, Workspace] = {}
+        self.site = Site(self.world, self.workspaces)
         self._port = port
         self._runner: web.AppRunner | None = None
 
@@ -65,7 +67,8 @@ class SlackDouble:
         for part in (
             Server(self.world),
             Authorize(self.world),
-            Site(self.world, self.workspaces),
+            Identify(self.world),
+            self.site,
         ):
             app.add_routes(part.routes())
         self._runner = web.AppRunner(

@@ -40,6 +40,8 @@ class Grant:
     scopes: tuple[str, ...]
     team_id: str | None = None
     enterprise_id: str | None = None
+    user: str = ""
+    """Of somebody who signed in: the person's own, not the app's."""
     is_app_level: bool = False
     expires_at: float | None = None
     refresh_token: str | None = None

@@ -34,6 +34,8 @@ class Trouble:
         self._posts: dict[str, deque[float]] = {}
         self.is_down = False
         self.down_status: int | None = None
+        self.false_claims: dict[str, object] = {}
+        """What the tokens of those who sign in say, in place of the truth."""
 
     def order(self, fault: Fault) -> None:
         """Let something go wrong from now on."""

@@ -14,6 +14,7 @@ from channels.slack.double.api import (
     directory,
     files,
     oauth,
+    openid,
     streams,
     views,
 )
@@ -62,6 +63,7 @@ METHODS: dict[str, Method] = {
     "conversations.open": Method(conversations.open_),
     "conversations.replies": Method(conversations.replies),
     "files.info": Method(files.info, ("files:read",)),
+    "openid.connect.userInfo": Method(openid.user_info, ("openid",)),
     "reactions.add": Method(directory.reactions_add, ("reactions:write",)),
     "team.info": Method(directory.team_info, ("team:read",)),
     "users.info": Method(directory.users_info, ("users:read",)),
@@ -72,11 +74,17 @@ METHODS: dict[str, Method] = {
     "views.update": Method(views.update),
 }
 
+_BY_SECRET: dict[str, Callable[[World, Args], Payload]] = {
+    "oauth.v2.access": oauth.access,
+    "openid.connect.token": openid.token,
+}
+"""These need the app's secrets in place of a token."""
+
 
 async def perform(world: World, method: str, args: Args, token: str | None) -> Payload:
     """Do what a method says, or raise `ApiError`."""
-    if method == "oauth.v2.access":
-        return oauth.access(world, args)
+    if method in _BY_SECRET:
+        return _BY_SECRET[method](world, args)
     if method not in METHODS:
         raise ApiError("unknown_method", req_method=method)
     wanted = METHODS[method]

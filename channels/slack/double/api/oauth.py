@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from channels.slack.double.api.call import Args
+from channels.slack.double.api.credentials import check_app
 from channels.slack.double.consents import Consent
 from channels.slack.double.errors import ApiError
 from channels.slack.double.grants import Grant
@@ -15,11 +16,7 @@ ROTATION_SECONDS = 43_200
 
 def access(world: World, args: Args) -> Payload:
     """`oauth.v2.access`, which needs the app's secrets instead of a token."""
-    own = world.credentials
-    if args.text("client_id") != own.client_id:
-        raise ApiError("invalid_client_id")
-    if args.text("client_secret") != own.client_secret:
-        raise ApiError("bad_client_secret")
+    check_app(world, args)
     match args.text("grant_type", "authorization_code"):
         case "authorization_code":
             consent = world.consents.use(

@@ -60,7 +60,7 @@ class Authorize:
         if refusal:
             return web.Response(status=400, text=refusal)
         if form.get("deny"):
-            return _back(form, error="access_denied")
+            return back(form, error="access_denied")
         return self._allowed(form, form.get("place", ""))
 
     def _with_settings(self, query: dict[str, str]) -> dict[str, str]:
@@ -89,10 +89,10 @@ class Authorize:
             team_id=None if place.is_organisation else place.id,
             enterprise_id=place.id if place.is_organisation else None,
         )
-        return _back(query, code=self._world.consents.add(consent))
+        return back(query, code=self._world.consents.add(consent))
 
 
-def _back(query: dict[str, str], **answer: str) -> web.Response:
+def back(query: dict[str, str], **answer: str) -> web.Response:
     """Send the browser back to the app."""
     uri = query["redirect_uri"]
     values = {**answer, "state": query.get("state", "")}

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from channels.slack.double.records import Channel, Message, User
+from channels.slack.double.records import Channel, Message, User, View
 from channels.slack.double.team import Team
 from channels.slack.double.world import World
 
@@ -56,25 +56,43 @@ class Sight:
         messages = sorted(replies, key=lambda message: message.ts)
         return Thread(ts=root.ts, messages=messages, status=status, is_open=True)
 
+    @property
+    def modal(self) -> View | None:
+        """Give the modal that this person has before them."""
+        stack = self.team.modals.get(self.me.id, [])
+        return stack[-1] if stack else None
+
+    @property
+    def people(self) -> list[User]:
+        """Give those whom one can be."""
+        return people(self.team)
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Give what people and channels are called."""
+        names = {user.id: user.name for user in self.team.users.values()}
+        return names | {channel.id: channel.name for channel in self.team.channels.values()}
+
+    @property
+    def bot_name(self) -> str:
+        """Give what the app is called."""
+        return self.team.bot.name
+
     def values(self, world: World, note: str) -> dict[str, Any]:
         """Give everything that the template names."""
-        team, stack = self.team, self.team.modals.get(self.me.id, [])
-        names = {user.id: user.name for user in team.users.values()}
-        names |= {channel.id: channel.name for channel in team.channels.values()}
+        team = self.team
         return {
+            "at": self,
             "team": team,
             "teams": list(world.teams.values()),
             "me": self.me,
-            "people": people(team),
-            "names": names,
-            "bot_name": team.bot.name,
+            "people": self.people,
+            "bot_name": self.bot_name,
             "channels": [c for c in team.channels.values() if self.me.id in c.members],
             "dm": team.dm_with(self.me.id),
             "channel": self.channel,
             "is_home": self.is_home,
             "home": team.homes.get(self.me.id),
-            "modal": stack[-1] if stack else None,
-            "threads": self.threads,
             "note": note,
             "seen": world.changes.count,
         }

@@ -31,11 +31,11 @@ class Site:
             web.get("/", self._show),
             web.get("/changes", self._changes),
             web.get("/page.{kind:css|js}", self._asset),
-            web.post("/act/{name}", self._act),
+            web.post("/act/{name}", self.act),
         ]
 
     async def _show(self, request: web.Request) -> web.Response:
-        _check_visitor(request)
+        check_visitor(request)
         if not self._world.teams:
             return web.Response(text="There is no workspace yet.")
         seen = sight(self._world, request.query)
@@ -51,8 +51,9 @@ class Site:
     async def _asset(self, request: web.Request) -> web.Response:
         return asset(f"page.{request.match_info['kind']}")
 
-    async def _act(self, request: web.Request) -> web.Response:
-        _check_visitor(request)
+    async def act(self, request: web.Request) -> web.Response:
+        """Do what a form says, and lead back to the page."""
+        check_visitor(request)
         posted = await request.post()
         form = Form({name: [str(value) for value in posted.getall(name)] for name in posted})
         name, team = request.match_info["name"], form.get("team") or ""
@@ -61,7 +62,7 @@ class Site:
         return await perform(self._workspaces[team], name, form)
 
 
-def _check_visitor(request: web.Request) -> None:
+def check_visitor(request: web.Request) -> None:
     """Refuse other sites: one could post here from a browser, or point its own name at loopback."""
     host = urlsplit(f"//{request.host}").hostname
     origin = request.headers.get("Origin")

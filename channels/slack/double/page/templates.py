@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import Any
 
 from aiohttp import web
-from jinja2 import Environment, PackageLoader
+from jinja2 import BaseLoader, ChoiceLoader, Environment, PackageLoader
 
 from channels.slack.double.page.markup import markdown, mrkdwn, web_link
 
@@ -23,18 +23,20 @@ def _at(ts: str) -> str:
     return datetime.fromtimestamp(float(ts), UTC).strftime("%H:%M")
 
 
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("channels.slack.double.page", "templates"),
+def environment(*more: BaseLoader) -> Environment:
+    """Make the environment; whoever shows a workspace in a page of its own adds its templates."""
+    ours = PackageLoader("channels.slack.double.page", "templates")
+    made = Environment(
+        loader=ChoiceLoader([*more, ours]),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"markdown": markdown, "mrkdwn": mrkdwn, "web_link": web_link, "at": _at}
-    return environment
+    made.filters |= {"markdown": markdown, "mrkdwn": mrkdwn, "web_link": web_link, "at": _at}
+    return made
 
 
-_ENVIRONMENT = _environment()
+_ENVIRONMENT = environment()
 
 
 def page(template: str, **values: Any) -> web.Response:  # noqa: ANN401 (whatever it shows)

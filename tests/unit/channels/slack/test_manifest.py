@@ -28,10 +28,14 @@ def test_socket_mode_needs_no_address() -> None:
 
 
 def test_many_workspaces_get_a_way_back_and_fresh_tokens() -> None:
-    """OAuth sends people to our redirect page."""
+    """OAuth sends people to our redirect page, and those who sign in to theirs."""
     made = manifest(public_url=URL, oauth=True)
 
-    assert made["oauth_config"]["redirect_urls"] == [f"{URL}/slack/oauth_redirect"]
+    assert made["oauth_config"]["redirect_urls"] == [
+        f"{URL}/slack/oauth_redirect",
+        f"{URL}/signin/slack/back",
+    ]
+    assert made["oauth_config"]["scopes"]["user"] == ["openid", "profile"]
     assert made["settings"]["token_rotation_enabled"] is True
     assert made["settings"]["org_deploy_enabled"] is True
 
