@@ -60,6 +60,7 @@ class Answering(Deciding):
         *,
         by: str,
         comment: str = "",
+        how: str = "",
     ) -> QuestionView:
         """Answer a question; the first valid answer wins, or the last that is needed."""
         key = QuestionId(question)
@@ -67,7 +68,7 @@ class Answering(Deciding):
         def decide(state: ThreadState, now: Millis) -> list[Event]:
             self._refuse_others(state, key, by)
             refuse_late(state, key, now)
-            return self._answered(state, {key: value}, now, by=by, comment=comment)
+            return self._answered(state, {key: value}, now, by=by, comment=comment, how=how)
 
         return await self._about(key, decide, by)
 
@@ -154,6 +155,7 @@ class Answering(Deciding):
         *,
         by: str,
         comment: str = "",
+        how: str = "",
     ) -> list[Event]:
         return commands.answer(
             state,
@@ -163,8 +165,15 @@ class Answering(Deciding):
             by=by,
             canonical=self._routing.people.canonical,
             comment=comment,
-            how=f"api key {by}",
+            how=how or f"api key {by}",
         )
+
+    def parameters(self, agent: str, tool: str) -> JsonObject | None:
+        """Give what a tool takes, as a JSON schema; None if it is not there (any more)."""
+        known = self._agents.get(agent)
+        if known is None or tool not in known.definition.tools:
+            return None
+        return known.definition.tools[tool].signature.parameters
 
     def checker(self, agent: str) -> CheckArguments:
         """Give what checks the arguments that a person has edited."""

@@ -51,7 +51,9 @@ class Copies(Reading):
         if await self._store.thread(state.id) is not None:
             raise AlreadyHere(f"thread {state.id} is here already")
         now = self._world.now()
-        await commit_import(self._store, log.events, now=now, create=_row_of(state, by))
+        await commit_import(
+            self._store, log.events, now=now, create=_row_of(state, by), routing=self._routing
+        )
         return await self.thread(state.id)
 
 

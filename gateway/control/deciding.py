@@ -17,6 +17,7 @@ from gateway.control.copies import Copies
 from gateway.control.service import IdempotencyConflict, NotFound, TooBusy
 from gateway.shortcuts.states import Known
 from gateway.work.threads import commit_outside, read_thread, row_of
+from storage.errors import UnknownThread
 from storage.values import Commit, Duplicate, InboxKey, InboxRecord, ThreadRow
 
 Decide: TypeAlias = Callable[[ThreadState, Millis], list[Event]]
@@ -55,7 +56,7 @@ class Deciding(Copies):
         """
         known = self._nearby.states.get(thread)
         if known is not None:
-            with suppress(Overtaken, Refused, ImpossibleEvent):
+            with suppress(Overtaken, Refused, ImpossibleEvent, UnknownThread):
                 return await self._try(known, decide, inbox)
             self._nearby.states.forget(thread)
         for _ in range(_TRIES):

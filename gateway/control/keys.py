@@ -9,12 +9,14 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import get_args
 
 from agent_core.thread.events import Millis
 from gateway.settings.environment import Settings, SettingsError, sqlite_file
+from storage.urls import open_store
 from storage.values import ApiKey, KeyId, Scope
 
 SCOPES: tuple[Scope, ...] = get_args(Scope)
@@ -38,6 +40,18 @@ def new_key(name: str, scopes: Sequence[str], *, now: Millis) -> tuple[str, ApiK
         created_at=now,
     )
     return text, row
+
+
+async def key_in(database_url: str, name: str) -> str:
+    """Make a key for everything in a database, beside its server or before it has any."""
+    text, row = new_key(name, ["admin"], now=Millis(time.time_ns() // 1_000_000))
+    store = open_store(database_url, shared=True)
+    await store.open()
+    try:
+        await store.add_key(row)
+    finally:
+        await store.close()
+    return text
 
 
 def key_hash(text: str) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 
 from agent_core.loop.world import World
 from agent_core.thread.events import Event, ThreadId
 from agent_core.thread.questions import QuestionId
+from agent_core.thread.times import spoken
 from gateway.control.service import NotFound, Until
 from gateway.control.showing import show_delivery, show_events, show_question, show_thread
 from gateway.control.views import (
@@ -20,7 +22,7 @@ from gateway.control.views import (
     ThreadView,
 )
 from gateway.people.routing import ORIGIN_ONLY, Routing
-from gateway.shortcuts.hints import Hints, heard_or_later
+from gateway.shortcuts.hints import ANY, Hints, heard_or_later
 from gateway.shortcuts.nearby import Nearby
 from storage.store import Store
 from storage.values import Hint, ThreadRow, Wish
@@ -106,15 +108,30 @@ class Reading:
 
     async def follow(self, thread: str, *, after: int = 0) -> AsyncIterator[EventView]:
         """Show the log from there on, and what comes, without an end of its own."""
+        async with aclosing(self.following(thread, after=after)) as pieces:
+            async for piece in pieces:
+                for view in show_events(piece, after):
+                    yield view
+                after += len(piece)
+
+    async def following(self, thread: str, *, after: int = 0) -> AsyncGenerator[list[Event], None]:
+        """Give the log from there on in pieces, and what comes, without an end of its own."""
         await self._row(ThreadId(thread))
         async with self._hints.watching(thread) as heard:
             while True:
                 piece = await self._store.events(ThreadId(thread), after=after, limit=_PAGE)
-                for view in show_events(piece, after):
-                    yield view
-                after += len(piece)
-                if not piece:
+                if piece:
+                    after += len(piece)
+                    yield piece
+                else:
                     await heard_or_later(heard, _POLL_SECONDS)
+
+    async def stirred(self) -> AsyncGenerator[None, None]:
+        """Tell at once, and then whenever something may have changed anywhere."""
+        async with self._hints.watching(ANY) as heard:
+            while True:
+                yield
+                await heard_or_later(heard, _POLL_SECONDS)
 
     async def wait(self, thread: str, *, seconds: float, until: Until = "rest") -> ThreadView:
         """Show the thread when it has come to rest or to its end, or when the time is over."""
@@ -158,5 +175,14 @@ class Reading:
     async def _row(self, thread: ThreadId) -> ThreadRow:
         row = await self._store.thread(thread)
         if row is None:
-            raise NotFound(f"there is no thread {thread!r}")
+            raise NotFound(await self._why_not(thread))
         return row
+
+    async def _why_not(self, thread: ThreadId) -> str:
+        """Say what became of a thread that is not there; not by whom, which is for the audit."""
+        stone = await self._store.retention().tombstone(thread)
+        if stone is None:
+            return f"there is no thread {thread!r}"
+        _, archived, file = stone.by.partition(", archived in ")
+        where = f"and is archived in {file}" if archived else "for good"
+        return f"thread {thread} was taken out of the database on {spoken(stone.at)}, {where}"

@@ -11,6 +11,8 @@ from collections.abc import AsyncIterator
 from typing import Any, Literal, Protocol, TypeAlias
 
 from agent_core.errors import ParleyError
+from agent_core.json_values import JsonObject
+from agent_core.thread.events import Event
 from gateway.control.views import (
     DeliveryList,
     EventView,
@@ -46,6 +48,17 @@ class TooBusy(ParleyError):
         self.retry_after = retry_after
 
 
+class Purger(Protocol):
+    """Who deletes threads."""
+
+    async def purge_one(self, thread: str, *, by: str) -> None:
+        """Delete a thread with all that hangs on it.
+
+        NotFound if there is none, WrongStatus if it is not over.
+        """
+        ...
+
+
 class Gateway(Protocol):
     """What can be asked of the gateway."""
 
@@ -72,10 +85,12 @@ class Gateway(Protocol):
         *,
         by: str,
         comment: str = "",
+        how: str = "",
     ) -> QuestionView:
         """Answer a question. Late or wrong ones are refused (and late ones noted in the log).
 
-        Where several people decide, it stays open until enough have said the same.
+        Where several people decide, it stays open until enough have said the same. `how` they are
+        known to be who they are stands in the log; an API key, unless it is said.
         """
         ...
 
@@ -141,6 +156,18 @@ class Gateway(Protocol):
 
     def follow(self, thread: str, *, after: int = 0) -> AsyncIterator[EventView]:
         """The log from there on, live, without an end of its own."""
+        ...
+
+    def following(self, thread: str, *, after: int = 0) -> AsyncIterator[list[Event]]:
+        """The same in pieces, as the log has them."""
+        ...
+
+    def stirred(self) -> AsyncIterator[None]:
+        """Tell at once, and then whenever something may have changed anywhere, without an end."""
+        ...
+
+    def parameters(self, agent: str, tool: str) -> JsonObject | None:
+        """Give what a tool takes, as a JSON schema; None if this process doesn't know it."""
         ...
 
     async def wait(self, thread: str, *, seconds: float, until: Until = "rest") -> ThreadView:

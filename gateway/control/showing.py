@@ -16,7 +16,7 @@ from storage.values import Delivery, QuestionRow, ThreadRow
 
 
 def show_thread(row: ThreadRow, now: Millis) -> ThreadView:
-    """Show a thread from its row alone."""
+    """Show a thread from its row alone; what newer code keeps there besides is none of ours."""
     summary: dict[str, Any] = {
         "metadata": {},
         "questions": [],
@@ -24,16 +24,17 @@ def show_thread(row: ThreadRow, now: Millis) -> ThreadView:
         **row.summary,
     }
     questions = [_question(body) for body in summary.pop("questions")]
-    return ThreadView(
-        id=row.id,
-        agent=row.agent,
-        status=_status(row, now),
-        requester=row.requester,
-        questions=questions,
-        created_at=as_datetime(row.created_at),
-        updated_at=as_datetime(row.updated_at),
-        **summary,
-    )
+    told = {
+        "id": row.id,
+        "agent": row.agent,
+        "status": _status(row, now),
+        "requester": row.requester,
+        "thread_key": row.thread_key,
+        "questions": questions,
+        "created_at": as_datetime(row.created_at),
+        "updated_at": as_datetime(row.updated_at),
+    }
+    return ThreadView.model_validate({**told, **summary}, extra="ignore")
 
 
 def show_question(row: QuestionRow) -> QuestionView:
@@ -75,7 +76,7 @@ def _question(body: JsonObject) -> QuestionView:
     }
     if "votes" in body:
         times["votes"] = [{**one, "at": as_datetime(one["at"])} for one in body["votes"]]
-    return QuestionView.model_validate({**body, **times})
+    return QuestionView.model_validate({**body, **times}, extra="ignore")
 
 
 def _event(seq: int, event: Event) -> EventView:

@@ -116,6 +116,9 @@ class ThreadView(_View):
     metadata: dict[str, Any] = {}
     created_at: datetime
     updated_at: datetime
+    title: Annotated[str, Field(exclude=True)] = ""
+    """How the first message begins: for the inbox's lists."""
+    thread_key: Annotated[str, Field(exclude=True)] = ""
     denied: Annotated[bool, Field(exclude=True)] = False
     """People did not give leave: told in a header, as part of the outcome."""
 
@@ -240,6 +243,13 @@ class HaltView(_View):
 
     halted: bool
     reason: str = ""
+
+
+class PurgedView(_View):
+    """A thread that was deleted."""
+
+    id: str
+    purged: Literal[True] = True
 
 
 class Move(_View):

@@ -34,6 +34,13 @@ ROW = ThreadRow(
 )
 
 
+def test_what_newer_code_keeps_in_a_row_is_no_reason_to_fail() -> None:
+    """Two versions run side by side: the older one shows what it knows."""
+    newer = {"mood": "fine", "usage": {"joules": 3}}
+
+    assert show_thread(replace(ROW, summary=newer), NOW) == show_thread(ROW, NOW)
+
+
 @pytest.mark.parametrize(
     ("lease_until", "shown"),
     [(None, "queued"), (NOW - 1, "queued"), (NOW, "queued"), (NOW + 1, "running")],
