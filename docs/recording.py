@@ -1,10 +1,11 @@
-"""Makes docs/demo.svg, the picture in the README, from a real run of the demo.
+"""Makes docs/demo.svg, a picture of `parley demo --once`, from a real run of it.
 
 Run it after a change of the demo: .venv/bin/python docs/recording.py
 """  # noqa: INP001 - run by its path; docs is no package
 
 from __future__ import annotations
 
+import asyncio
 import io
 import re
 from pathlib import Path
@@ -13,7 +14,8 @@ from rich._export_format import CONSOLE_SVG_FORMAT
 from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 
-from gateway.demo.story import tell
+from gateway.playground.stage import stage
+from gateway.playground.story import tell
 
 PICTURE = Path(__file__).with_name("demo.svg")
 # A picture in a README may load nothing: the reader's own monospaced font has to do.
@@ -46,7 +48,7 @@ def main() -> None:
         color_system="truecolor",
         _environ={},
     )
-    tell(console, once=True)
+    asyncio.run(_tell(console))
     svg = console.export_svg(
         title="./parley demo --once",
         theme=THEME,
@@ -54,6 +56,11 @@ def main() -> None:
         unique_id="demo",  # the same in each run, so that a new picture differs where it must
     )
     PICTURE.write_text(svg + "\n")
+
+
+async def _tell(console: Console) -> None:
+    async with stage(model={}, pace=0.5) as made:
+        await tell(made, console)
 
 
 if __name__ == "__main__":

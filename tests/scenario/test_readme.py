@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from agent_core import Agent, ModelRejected, Outcome, ScriptedModel, call, calls, says, tool
-from gateway.demo.desk import refund
+from gateway.playground.desk import refund
+from gateway.playground.guide import STEPS
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
@@ -93,7 +94,7 @@ def test_links_lead_to_files_that_exist() -> None:
     links = re.findall(r"\]\(([^)#]+)", README)
     missing = [link for link in links if not (ROOT / link).exists()]
 
-    assert "docs/demo.svg" in links
+    assert {"docs/demo.svg", "docs/playground.png"} <= set(links)
     assert missing == []
 
 
@@ -106,12 +107,10 @@ def test_settings_that_the_readme_names_exist() -> None:
 
 
 def test_picture_loads_nothing_and_shows_today_s_story() -> None:
-    """The picture is whole in itself, and was made after the story's chapters last changed."""
+    """The picture is whole in itself, and was made after the steps last changed."""
     picture = (ROOT / "docs" / "demo.svg").read_text()
     words = re.sub(r"&#160;|&#xa0;", " ", picture)
-    source = (ROOT / "gateway" / "demo" / "story.py").read_text()
-    chapters = re.findall(r'_chapter\("(.+)"\)', source)
+    missing = [step.title for step in STEPS if step.title not in words]
 
     assert "url(http" not in picture
-    assert len(chapters) == 5
-    assert [title for title in chapters if title not in words] == []
+    assert missing == []

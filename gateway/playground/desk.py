@@ -12,7 +12,7 @@ from pathlib import Path
 from pydantic import PositiveFloat
 
 from agent_core import Agent, MaxSteps, MaxTokens, ToolContext, contact_human, tool
-from gateway.demo.script import SCRIPTED_MODEL
+from gateway.playground.script import desk_reply, model_for
 
 LEDGER = Path("refunds.txt")
 ORDERS: dict[str, dict[str, str | float]] = {
@@ -23,7 +23,7 @@ ORDERS: dict[str, dict[str, str | float]] = {
 @tool
 def look_up_order(order: str) -> dict[str, str | float]:
     """Find out what was bought, for how much, and whether it has arrived."""
-    return ORDERS[order]
+    return ORDERS.get(order, {"status": "there is no such order"})
 
 
 @tool(approval=True)
@@ -38,6 +38,6 @@ desk = Agent(
     name="refund-desk",
     instructions="Look up the order before you refund it. Never refund more than was paid.",
     tools=[look_up_order, refund, contact_human],
-    model=SCRIPTED_MODEL,
+    model=model_for(desk_reply),
     limits=MaxSteps(10) | MaxTokens(50_000),
 )
