@@ -14,6 +14,7 @@ from pydantic import SecretStr
 from channels.callback.guard import Guard
 from channels.channel import Channel, Live
 from channels.event.channel import EventChannel
+from channels.identity import SLACK_BACK, IdentityProvider, Mailer
 from channels.intake import Gatehouse, Memory
 from channels.occurrences import Events
 from channels.web.channel import WebChannel
@@ -21,6 +22,8 @@ from gateway.control.desk import ChannelDesk
 from gateway.control.local import LocalGateway
 from gateway.intake.channel_intake import ChannelIntake
 from gateway.people.directory import Directory
+from gateway.rates.buckets import Buckets
+from gateway.rates.ledger import Ledger
 from gateway.settings.callback_settings import CallbackSettings
 from gateway.settings.channel_settings import SlackSettings
 from gateway.settings.config import Config, Routes
@@ -31,6 +34,8 @@ from gateway.work import failpoints
 from storage.store import Store
 
 _DAY = 24 * 3600
+_HOOK_BURST_S = 10
+"""A pipeline of many jobs ends all at once: so many seconds' worth may come at a time."""
 
 
 def make_channels(
@@ -41,6 +46,7 @@ def make_channels(
     secret: bytes,
     *,
     agents: Sequence[str] = (),
+    ledger: Ledger | None = None,
 ) -> dict[str, Channel]:
     """Make the channels that are configured; `web`, `event` and `callback` always are."""
     events = EventChannel(keep_seconds=config.events.keep_days * _DAY)
@@ -52,7 +58,8 @@ def make_channels(
     callbacks = load(CallbackSettings)
     made.append(_callback(settings, callbacks, secret))
     if config.hooks:
-        made.append(_webhook(config, agents, events, Guard(callbacks.allowed)))
+        guard = Guard(callbacks.allowed)
+        made.append(_webhook(config, agents, events, guard, ledger or Ledger()))
     return {channel.name: channel for channel in made}
 
 
@@ -109,6 +116,26 @@ def memory_of(store: Store, channel: str, secret: bytes) -> Memory:
     return SealedMemory(store, channel, secret)
 
 
+def mailer_of(channels: Mapping[str, object]) -> Mailer | None:
+    """Give who mails links to people who sign in, where there is one."""
+    channel = channels.get("email")
+    return channel if isinstance(channel, Mailer) else None
+
+
+def openid_of(settings: Settings, slack: SlackSettings) -> IdentityProvider | None:
+    """Give who knows people that sign in with Slack, where the app has what it takes."""
+    if not slack.client_id:
+        return None
+    from channels.slack.openid import SlackOpenId  # noqa: PLC0415 (see above)
+
+    return SlackOpenId(
+        client_id=slack.client_id,
+        client_secret=_text(slack.client_secret),
+        redirect_uri=f"{settings.url}{SLACK_BACK}",
+        api_url=slack.api_url,
+    )
+
+
 def _slack(settings: Settings, slack: SlackSettings, config: Config, secret: bytes) -> Channel:
     from channels.slack.channel import SlackChannel  # noqa: PLC0415 (see above)
     from channels.slack.options import SlackOptions  # noqa: PLC0415 (see above)
@@ -118,8 +145,8 @@ def _slack(settings: Settings, slack: SlackSettings, config: Config, secret: byt
             bot_token=_text(slack.bot_token),
             signing_secret=_text(slack.signing_secret),
             app_token=_text(slack.app_token),
-            client_id=slack.client_id,
-            client_secret=_text(slack.client_secret),
+            client_id=slack.client_id if slack.is_for_many else "",
+            client_secret=_text(slack.client_secret) if slack.is_for_many else "",
             api_url=f"{slack.api_url}/",
             public_url=settings.url,
             require_mention=config.slack.require_mention,
@@ -150,12 +177,19 @@ def _callback(settings: Settings, callbacks: CallbackSettings, secret: bytes) ->
     )
 
 
-def _webhook(config: Config, agents: Sequence[str], events: Events, guard: Guard) -> Channel:
+def _webhook(
+    config: Config, agents: Sequence[str], events: Events, guard: Guard, ledger: Ledger
+) -> Channel:
     from channels.webhook.channel import WebhookChannel  # noqa: PLC0415 (see above)
     from gateway.settings.hooks import make_sources  # noqa: PLC0415 (see above)
 
     sources = make_sources(config.hooks, agents, os.environ, guard)
-    return WebhookChannel(sources, events=events)
+    limits = {
+        name: Buckets(ledger, "hook", rate=rate, burst=rate * _HOOK_BURST_S)
+        for name, hook in config.hooks.items()
+        if (rate := hook.per_second)
+    }
+    return WebhookChannel(sources, events=events, limits=limits)
 
 
 def _text(secret: SecretStr | None) -> str:

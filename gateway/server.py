@@ -12,7 +12,11 @@ import signal
 from collections.abc import AsyncIterator, Coroutine, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from typing import Literal
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Literal
+
+from aiohttp import web
 
 from agent_core import Agent
 from agent_core.loop.world import World
@@ -24,26 +28,32 @@ from gateway.audit.key import audit_seal
 from gateway.channel_wiring import (
     events_of,
     live_channels,
+    mailer_of,
     make_channels,
     memory_of,
     open_channels,
+    openid_of,
     routes,
 )
 from gateway.control.callbacks import Callbacks
 from gateway.control.keys import secret_key
 from gateway.control.local import LocalGateway
-from gateway.http.app import make_app, run_app
+from gateway.http.app import DESK, make_app, run_app
 from gateway.http.channel_routes import mount
 from gateway.http.connections import DeadlineRunner
 from gateway.http.options import HttpOptions
+from gateway.inbox.app import mount as mount_inbox
+from gateway.inbox.sessions import OWNER
 from gateway.outbox.sender import Sender
 from gateway.people.directory import Directory
 from gateway.people.naming import Naming, check_names, written_names
 from gateway.people.routing import Routing
+from gateway.rates.ledger import Ledger
+from gateway.retention.on_demand import Purger
 from gateway.settings.agents import load_agents
 from gateway.settings.callback_settings import CallbackSettings
 from gateway.settings.channel_settings import SlackSettings
-from gateway.settings.config import check_agents, load_config
+from gateway.settings.config import RetentionRules, check_agents, load_config
 from gateway.settings.email_settings import EmailSettings
 from gateway.settings.environment import Settings, load
 from gateway.shortcuts.hints import Hints
@@ -56,6 +66,9 @@ from gateway.work.sweeping import sweep_for_ever
 from storage.seals import Seal
 from storage.store import Store
 from storage.urls import open_store
+
+if TYPE_CHECKING:
+    from gateway.inbox.site import Site
 
 Role = Literal["all", "web", "worker"]
 
@@ -84,6 +97,8 @@ class House:
     routes: Mapping[str, str]
     guard: Guard
     secret: bytes
+    retention: RetentionRules
+    ledger: Ledger
 
 
 async def serve(settings: Settings, role: Role = "all") -> None:
@@ -109,7 +124,9 @@ def set_up(settings: Settings, agents: Mapping[str, Agent]) -> House:
     check_names(config, agents, people)
     secret = secret_key(settings)  # made now, so that a restart signs with the same one
     slack, email = load(SlackSettings), load(EmailSettings)
-    channels = make_channels(settings, slack, email, config, secret, agents=list(agents))
+    ledger = Ledger()
+    names = list(agents)
+    channels = make_channels(settings, slack, email, config, secret, agents=names, ledger=ledger)
     return House(
         channels=channels,
         people=people,
@@ -118,6 +135,8 @@ def set_up(settings: Settings, agents: Mapping[str, Agent]) -> House:
         routes=routes(config.routes, agents),
         guard=Guard(load(CallbackSettings).allowed),
         secret=secret,
+        retention=config.retention,
+        ledger=ledger,
     )
 
 
@@ -178,6 +197,7 @@ async def _running(
             for part in _work(made, house, figures):
                 await start(part)
         if role != "worker":
+            await start(house.ledger.run(made.store.spend))
             runner = await _serve_http(made, house, settings, figures)
             stack.push_async_callback(runner.cleanup)
         yield
@@ -207,6 +227,13 @@ def _work(made: Parts, house: House, figures: Figures) -> Iterator[Coroutine[Non
     yield sender.run()
     yield engine.run()
     yield sweep_for_ever(made.store)
+    if house.retention.threads or house.retention.mails:
+        yield _purger(made, house).each_night(house.retention)
+
+
+def _purger(made: Parts, house: House) -> Purger:
+    mails = memory_of(made.store, "email", house.secret)
+    return Purger(made.store, audit_seal(house.secret), mails)
 
 
 async def _serve_http(
@@ -220,12 +247,32 @@ async def _serve_http(
         options,
         events=events_of(house.channels),
         figures=figures,
+        ledger=house.ledger,
         callbacks=Callbacks(made.store, memory_of(made.store, CALLBACK, house.secret)),
+        purger=_purger(made, house),
     )
     mount(app, house.channels.values(), options)
+    mount_inbox(app, partial(_make_site, app, made, house, settings))
     runner = await run_app(app, settings.host, settings.port)
     _log.info("listening", extra={"port": runner.addresses[0][1]})
     return runner
+
+
+async def _make_site(app: web.Application, made: Parts, house: House, settings: Settings) -> Site:
+    """Make the pages when the first is asked for, and import them beside what runs."""
+    wiring = await asyncio.to_thread(import_module, "gateway.inbox.wiring")
+    site: Site = wiring.make_site(
+        app[DESK],
+        made.store,
+        house.people,
+        memory_of(made.store, OWNER, house.secret),
+        secret=house.secret,
+        public_url=settings.url,
+        world=World(),
+        mailer=mailer_of(house.channels),
+        slack=openid_of(settings, load(SlackSettings)),
+    )
+    return site
 
 
 @asynccontextmanager

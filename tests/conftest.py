@@ -21,6 +21,14 @@ _DEFAULT = "ci" if os.environ.get("CI") else "dev"
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", _DEFAULT))
 
 
+_LONGEST_FIRST = ("ordeal", "scenario", "simulation")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes long: at the end, all processes would wait for one."""
+    items.sort(key=lambda item: [name not in item.path.parts for name in _LONGEST_FIRST])
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Write what was printed so that it can go to another process; half a surrogate pair can't."""

@@ -22,10 +22,12 @@ from gateway.cli import (
     events,
     halt,
     hooks,
+    init,
     keys,
     people,
     questions,
     running,
+    sessions,
     slack,
     threads,
 )
@@ -65,13 +67,14 @@ def _parley(
     """Connect people and AI agents, where the people are."""
 
 
-for command in (running.demo, running.serve, running.launch):
+for command in (running.demo, init.init, running.serve, running.launch):
     app.command()(command)
 app.add_typer(threads.app)
 app.add_typer(questions.app)
 app.add_typer(events.app)
 app.add_typer(halt.app)
 app.add_typer(keys.app)
+app.add_typer(sessions.app)
 app.add_typer(people.app)
 app.command()(doctor.doctor)
 app.add_typer(slack.app)

@@ -10,6 +10,8 @@ AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON, for
 ThreadId: TypeAlias = Annotated[str, typer.Argument(metavar="THREAD", help="The thread's id.")]
 Limit: TypeAlias = Annotated[int, typer.Option(min=1, max=200, help="How many at the most.")]
 Cursor: TypeAlias = Annotated[str, typer.Option(help="Go on where the page before ended.")]
+DryRun: TypeAlias = Annotated[bool, typer.Option("--dry-run", help="Only tell what would be done.")]
+Yes: TypeAlias = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask whether to go on.")]
 
 
 def group(name: str, told: str) -> typer.Typer:

@@ -12,13 +12,20 @@ from gateway.cli.options import AsJson
 def demo(
     *,
     once: Annotated[
-        bool, typer.Option("--once", help="Answer for me, tell the story once, and exit.")
+        bool, typer.Option("--once", help="Play the first minute by itself, print it, and exit.")
+    ] = False,
+    port: Annotated[
+        int | None,
+        typer.Option(min=0, max=65_535, help="Of the page; by default 8090, or any if taken."),
+    ] = None,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Print the page's address, and open nothing.")
     ] = False,
 ) -> None:
-    """Tell one whole story in the terminal: no account, no key."""
-    from gateway import demo as story  # noqa: PLC0415 - only this command needs it
+    """Open the playground: Slack, mail, a pipeline and a real server; no account, no key."""
+    from gateway import playground  # noqa: PLC0415 - only this command needs it
 
-    raise typer.Exit(story.main(once=once))
+    raise typer.Exit(playground.main(once=once, port=port, browser=not no_browser))
 
 
 def serve(

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from gateway.cli.options import AsJson, Cursor, Limit, ThreadId, group
+from gateway.cli.options import AsJson, Cursor, DryRun, Limit, ThreadId, Yes, group
 
 app = group("threads", "Look at threads, and steer them.")
 
@@ -123,6 +123,65 @@ def import_(
     from gateway.cli.doing import threads  # noqa: PLC0415
 
     threads.import_(file, as_json=as_json)
+
+
+@app.command()
+def purge(
+    *,
+    older_than: Annotated[
+        str, typer.Option(metavar="AGE", help="Ended so long ago, like 36h, 90d, 12w or 1y.")
+    ],
+    status: Annotated[
+        str, typer.Option(help="Only these: finished, failed, cancelled.")
+    ] = "finished,failed,cancelled",
+    agent: Annotated[str, typer.Option(help="Only those of this agent.")] = "",
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Delete threads that ended long ago, with all that hangs on them; on the database itself."""
+    from gateway.cli.doing import retention  # noqa: PLC0415
+
+    retention.purge(older_than, status, agent, dry_run=dry_run, yes=yes, as_json=as_json)
+
+
+@app.command()
+def archive(
+    *,
+    older_than: Annotated[
+        str, typer.Option(metavar="AGE", help="Ended so long ago, like 36h, 90d, 12w or 1y.")
+    ],
+    to: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the files go.")],
+    status: Annotated[
+        str, typer.Option(help="Only these: finished, failed, cancelled.")
+    ] = "finished,failed,cancelled",
+    agent: Annotated[str, typer.Option(help="Only those of this agent.")] = "",
+    dry_run: DryRun = False,
+    yes: Yes = False,
+    as_json: AsJson = False,
+) -> None:
+    """Move threads that ended long ago into files, sealed as they are; on the database itself.
+
+    A file is on the disk, read back and found the same before anything leaves the database.
+    """
+    from gateway.cli.doing import archiving  # noqa: PLC0415
+
+    archiving.archive(older_than, to, status, agent, dry_run=dry_run, yes=yes, as_json=as_json)
+
+
+@app.command()
+def restore(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="An archive of threads.")],
+    threads: Annotated[
+        list[str], typer.Argument(metavar="[THREAD]...", help="Which; without any, all of them.")
+    ] = [],  # noqa: B006 - typer copies it
+    *,
+    as_json: AsJson = False,
+) -> None:
+    """Bring threads back from an archive, under their own ids, if their seals fit."""
+    from gateway.cli.doing import archiving  # noqa: PLC0415
+
+    archiving.restore(file, threads, as_json=as_json)
 
 
 def _steer(verb: str, thread: str, body: dict[str, object], *, as_json: bool) -> None:

@@ -17,8 +17,7 @@ from gateway.settings.email_options import email_options
 from gateway.settings.email_settings import EmailSettings
 from gateway.settings.environment import Settings, sqlite_file
 from storage.errors import StoreError
-from storage.migrations.upgrades import current
-from storage.migrations.versions import check_version
+from storage.migrations.upgrades import check
 from storage.store import Store
 from storage.urls import open_store
 
@@ -59,7 +58,7 @@ async def _told_by_server(settings: Settings, secret: bytes) -> AsyncIterator[Ar
         return
     store = open_store(settings.database_url, shared=True)
     try:
-        check_version(current(settings.database_url))  # opening an old file would upgrade it
+        check(settings.database_url)  # opening an old file would upgrade it
         await store.open()
     except StoreError:  # told already, by its own check
         yield None

@@ -37,8 +37,7 @@ from gateway.settings.environment import (
 from gateway.telemetry.redaction import clean_text
 from storage.errors import SchemaTooOld, StoreError
 from storage.locations import File, Memory, locate
-from storage.migrations.upgrades import current
-from storage.migrations.versions import check_version
+from storage.migrations.upgrades import check
 from storage.urls import open_store
 from storage.values import Wish
 
@@ -97,8 +96,7 @@ def _database(settings: Settings, file: Path | None) -> Iterator[Check]:
 def _opened(url: str) -> tuple[Check, int, int]:
     """Look at the schema first: opening an old SQLite file would upgrade it."""
     try:
-        version = current(url)
-        check_version(version)
+        version = check(url)
         newest, disabled = asyncio.run(_read(url))
     except SchemaTooOld as exc:
         at_start = isinstance(locate(url), File)  # a server upgrades its own file by itself
@@ -177,6 +175,7 @@ def _slack(settings: SlackSettings) -> Iterator[Check]:
     if not settings.is_on:
         yield Check("slack", "ok", "not turned on; `parley slack manifest` begins it")
         return
+    from channels.identity import SLACK_BACK  # noqa: PLC0415 (belongs to it)
     from channels.slack.examination import examine as examine_slack  # noqa: PLC0415 (half a second)
     from channels.slack.manifest import BOT_EVENTS  # noqa: PLC0415 (belongs to it)
 
@@ -190,8 +189,15 @@ def _slack(settings: SlackSettings) -> Iterator[Check]:
     )
     for one in findings:
         yield Check("slack", "ok" if one.is_good else "fail", one.told, one.todo)
-    if settings.client_id:
+    if settings.is_for_many:
         yield Check("slack", "ok", "installed by OAuth, at /slack/install")
+    if settings.client_id:
+        yield Check(
+            "slack",
+            "ok",
+            "people can sign in to the inbox with it",
+            f"see that OAuth & Permissions, Redirect URLs, has PARLEY_PUBLIC_URL{SLACK_BACK}",
+        )
     yield Check(
         "slack",
         "ok",

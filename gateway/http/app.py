@@ -17,12 +17,12 @@ from aiohttp import web
 
 from channels.occurrences import Events
 from gateway.control.callbacks import Callbacks
-from gateway.control.service import Gateway
+from gateway.control.service import Gateway, Purger
 from gateway.http.auth import KeyFinder, KeyRing
 from gateway.http.connections import DeadlineRunner, Handler
 from gateway.http.endpoints import endpoint, leave_expectations
 from gateway.http.framing import frame, straight
-from gateway.http.limits import Buckets, Seats
+from gateway.http.limits import Seats
 from gateway.http.meters import Meters
 from gateway.http.openapi import describe
 from gateway.http.options import HttpOptions
@@ -31,12 +31,17 @@ from gateway.http.queries import Query
 from gateway.http.responses import Reply, on_prepare
 from gateway.http.routes import AnyRoute, Ask, Desk, NoBody, Route
 from gateway.http.table import routes
+from gateway.rates.buckets import Buckets
+from gateway.rates.ledger import Ledger
 from gateway.telemetry.figures import Figures
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
 OPTIONS: web.AppKey[HttpOptions] = web.AppKey("options", HttpOptions)
+
+DESK: web.AppKey[Desk] = web.AppKey("desk", Desk)
+"""What all requests share, also those for pages."""
 
 STRAIGHT: web.AppKey[dict[tuple[str, str], Handler]] = web.AppKey("straight", dict)
 """What can be found without the router: the calls on fixed paths."""
@@ -52,23 +57,29 @@ def make_app(
     *,
     registry: CollectorRegistry | None = None,
     callbacks: Callbacks | None = None,
+    purger: Purger | None = None,
     events: Events | None = None,
     figures: Figures | None = None,
+    ledger: Ledger | None = None,
 ) -> web.Application:
     """Put the table on an application. Others may add routes: they get the same frame."""
+    ledger = ledger or Ledger()
     desk = Desk(
         gateway=gateway,
-        ring=KeyRing(keys, options),
-        rates=Buckets(rate=options.requests_per_second, burst=options.burst),
+        ring=KeyRing(keys, options, ledger=ledger),
+        rates=Buckets(ledger, "key", rate=options.requests_per_second, burst=options.burst),
+        ledger=ledger,
         seats=Seats(options.streams_per_key),
         endings=Endings(),
         meters=Meters(registry, figures),
         options=options,
         callbacks=callbacks,
+        purger=purger,
         events=events,
     )
     app = web.Application(middlewares=[frame(desk.meters)], client_max_size=options.max_body)
     app[OPTIONS] = options
+    app[DESK] = desk
     app[STRAIGHT] = {}
     app.on_response_prepare.append(on_prepare)
     app.on_shutdown.append(desk.endings.close)

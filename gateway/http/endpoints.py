@@ -69,7 +69,7 @@ async def _admit(route: AnyRoute, desk: Desk, request: web.Request, entry: Entry
     key = desk.ring.believed(sent) or await desk.ring.owner(sent, request.remote or "")
     entry.key_id = key.id
     require_scope(key, route.scopes)
-    wait = desk.rates.take(key.id)
+    wait = await desk.rates.take(key.id)
     if wait:
         raise slow_down(RATE_LIMITED, "This key has asked too often; wait a moment.", wait)
     return key

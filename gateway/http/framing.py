@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, field
 
 import structlog
-from aiohttp import web
+from aiohttp import hdrs, web
 from aiohttp.typedefs import Middleware
 
 from gateway.http.connections import DeadlineHandler, Handler
@@ -45,6 +45,9 @@ class Entry:
 
 ENTRY: web.RequestKey[Entry] = web.RequestKey("entry", Entry)
 """Where a request keeps its entry."""
+
+LOST: web.AppKey[Handler] = web.AppKey("lost", object)  # type: ignore[arg-type]  # a callable
+"""Who answers people that ask for an address where nothing is."""
 
 _METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 _ENDS_CONNECTION = {MALFORMED_REQUEST, TOO_SLOW, TOO_LARGE}
@@ -92,6 +95,8 @@ async def _answer(request: web.Request, handler: Handler) -> web.StreamResponse:
         allowed = ", ".join(sorted(exc.allowed_methods))
         return _tell(request, Problem(METHOD_NOT_ALLOWED, headers={"Allow": allowed}))
     except web.HTTPNotFound:
+        if LOST in request.app and _is_person(request):
+            return await request.app[LOST](request)
         return _tell(request, Problem(NOT_FOUND, "There is nothing at this address."))
     except web.HTTPException:
         raise  # a redirect, or another channel's own answer
@@ -99,6 +104,12 @@ async def _answer(request: web.Request, handler: Handler) -> web.StreamResponse:
         return _tell(request, Problem(MALFORMED_REQUEST))  # nobody is there to read it
     except Exception as exc:  # noqa: BLE001 (told apart there)
         return _tell(request, _problem(exc))
+
+
+def _is_person(request: web.Request) -> bool:
+    """Tell whether somebody with a browser has typed an address; the API's are for programs."""
+    reads_pages = "text/html" in request.headers.get("Accept", "")
+    return reads_pages and request.method == hdrs.METH_GET and not request.path.startswith("/v1/")
 
 
 def _problem(exc: Exception) -> Problem:

@@ -47,6 +47,8 @@ class Meters:
         self._streams = 0
         self.callbacks: Mapping[str, int] = {}
         """Endpoints of callbacks by their status, as somebody has just counted them."""
+        self.policy_reports = 0
+        """What browsers told of our pages' policy: each is a defect, or an attack."""
         if registry is not None:
             registry.register(self)
 
@@ -110,6 +112,11 @@ class Meters:
             "parley_http_streams", "Event streams that are open.", value=self._streams
         )
 
+        yield CounterMetricFamily(
+            "parley_policy_reports",
+            "Reports by browsers that a page's security policy stopped something.",
+            value=self.policy_reports,
+        )
         yield CounterMetricFamily(
             "parley_unreached",
             "Questions and results that reached nobody, in this process.",

@@ -11,13 +11,15 @@ from pydantic import BaseModel, ConfigDict
 
 from channels.occurrences import Events
 from gateway.control.callbacks import Callbacks
-from gateway.control.service import Gateway
+from gateway.control.service import Gateway, Purger
 from gateway.http.auth import KeyRing
-from gateway.http.limits import Buckets, Seats
+from gateway.http.limits import Seats
 from gateway.http.meters import Meters
 from gateway.http.options import HttpOptions
 from gateway.http.patience import Endings
 from gateway.http.responses import Reply
+from gateway.rates.buckets import Buckets
+from gateway.rates.ledger import Ledger
 from storage.values import ApiKey, KeyId, Scope
 
 Method: TypeAlias = Literal["GET", "POST", "PUT", "DELETE"]
@@ -48,6 +50,8 @@ class Desk:
     gateway: Gateway
     ring: KeyRing
     rates: Buckets
+    ledger: Ledger
+    """For the rates of others."""
     seats: Seats
     endings: Endings
     meters: Meters
@@ -55,6 +59,7 @@ class Desk:
     events: Events | None = None
     """Who waits for what happens outside; None where nobody can."""
     callbacks: Callbacks | None = None
+    purger: Purger | None = None
 
 
 @dataclass(slots=True, kw_only=True)  # not frozen: that more than doubles the cost of one

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Coroutine
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from aiohttp import web
 from pydantic import BaseModel
@@ -12,10 +12,20 @@ from pydantic import BaseModel
 from agent_core.context.markdown import thread_as_markdown
 from agent_core.errors import Refused
 from agent_core.thread.checkpoint import Log
-from gateway.control.views import EventList, Fork, Launch, Message, Move, Reason, Resume, ThreadView
+from gateway.control.views import (
+    EventList,
+    Fork,
+    Launch,
+    Message,
+    Move,
+    PurgedView,
+    Reason,
+    Resume,
+    ThreadView,
+)
 from gateway.http import outcomes
 from gateway.http.patience import unless
-from gateway.http.problems import problem_of
+from gateway.http.problems import NOT_FOUND, Problem, problem_of
 from gateway.http.queries import (
     EventsQuery,
     ExportQuery,
@@ -27,6 +37,8 @@ from gateway.http.queries import (
 from gateway.http.responses import Reply
 from gateway.http.routes import Ask, NoBody, RawBody
 from gateway.http.streams import stream_events, wants_stream
+
+_Done = TypeVar("_Done")
 
 
 async def launch(ask: Ask[WaitQuery, Launch]) -> Reply:
@@ -118,6 +130,14 @@ async def take_over(ask: Ask[Query, RawBody]) -> Reply:
     return _placed(await ask.gateway.import_(ask.body.text, by=ask.by), 201)
 
 
+async def purge(ask: Ask[Query, NoBody]) -> Reply:
+    """Delete a thread that is over."""
+    if ask.desk.purger is None:
+        raise Problem(NOT_FOUND, "This server deletes nothing.")
+    await _refusable(ask, ask.desk.purger.purge_one(ask.id, by=f"api key {ask.by}"))
+    return Reply(view=PurgedView(id=ask.id))
+
+
 async def _rested(ask: Ask[WaitQuery, Any], thread: ThreadView) -> ThreadView:
     """Wait as long as was asked for, but never for somebody who has left."""
     seconds = min(ask.query.wait, ask.desk.options.wait_cap)
@@ -146,9 +166,13 @@ def _wants_words(request: web.Request) -> bool:
 
 
 async def _command(ask: Ask[Any, Any], doing: Coroutine[Any, Any, BaseModel]) -> Reply:
+    return Reply(view=await _refusable(ask, doing))
+
+
+async def _refusable(ask: Ask[Any, Any], doing: Coroutine[Any, Any, _Done]) -> _Done:
     """Do it; a refusal also tells the thread's status in a word that programs can read."""
     try:
-        return Reply(view=await doing)
+        return await doing
     except Refused as exc:
         problem = problem_of(exc)
         problem.members = {"thread_status": (await ask.gateway.thread(ask.id)).status}

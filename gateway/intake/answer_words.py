@@ -16,9 +16,7 @@ def _by_language(section: dict[str, str]) -> dict[str, tuple[str, ...]]:
 
 
 _FILE: Final[dict[str, Any]] = tomllib.loads(
-    resources.files("gateway.intake")
-    .joinpath("answer_words.toml")
-    .read_text(encoding="utf-8")
+    resources.files("gateway.intake").joinpath("answer_words.toml").read_text(encoding="utf-8")
 )
 
 YES: Final = _by_language(_FILE["yes"])

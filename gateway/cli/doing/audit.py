@@ -15,8 +15,8 @@ import typer
 
 from agent_core.thread.events import Millis
 from gateway.audit.beginning import begin_anew
-from gateway.audit.entries import Entry
-from gateway.audit.export import Export, iso
+from gateway.audit.entries import Entry, iso
+from gateway.audit.export import Export
 from gateway.audit.key import audit_seal
 from gateway.audit.paper import Spoiled, read_paper
 from gateway.audit.verification import (
@@ -77,7 +77,7 @@ def _of_store(against: str, seal: Seal) -> Report:
     async def work(store: Store) -> Report:
         report = await verify_store(store, seal, now=_now())
         if _is_whole(against, seal, Report(), report):
-            report.findings += await compare(_entries(against, seal), marks_of(store))
+            report.findings += await compare(_entries(against, seal), marks_of(store, seal), seal)
         return report
 
     return with_store(work)
@@ -87,7 +87,7 @@ def _of_file(file: str, against: str, seal: Seal) -> Report:
     report = Report()
     if _is_whole(file, seal, report, report) and _is_whole(against, seal, Report(), report):
         newer = marks_in(_entries(file, seal))
-        report.findings += asyncio.run(compare(_entries(against, seal), newer))
+        report.findings += asyncio.run(compare(_entries(against, seal), newer, seal))
     return report
 
 
@@ -123,7 +123,10 @@ def _tell(report: Report) -> None:
         screen.say(f"and {more} more")
     since = f", sealed since {report.begun}" if report.begun else ""
     told = "nothing was changed" if not report.findings else "this is not what was written"
-    screen.say(f"{told}: {report.entries} entries of {report.threads} threads{since}")
+    counted = f"{report.entries} entries of {report.threads} threads"
+    erased = f", {report.erased} of them with words erased" if report.erased else ""
+    purged = f", {report.purged} threads purged" if report.purged else ""
+    screen.say(f"{told}: {counted}{erased}{purged}{since}")
 
 
 def _seal() -> Seal:

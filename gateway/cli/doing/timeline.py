@@ -17,8 +17,8 @@ from rich.table import Table
 from rich.text import Text
 
 from gateway.cli.doing.plain import one_line, shown
-from gateway.cli.doing.words import Calls, Event, delivered, how_to_answer, learn, words
-from gateway.demo.words import value_words
+from gateway.cli.doing.words import delivered, how_to_answer
+from gateway.control.event_words import Calls, Event, learn, value_words, words
 
 _INDENT = " " * 15
 _NARROW = 64

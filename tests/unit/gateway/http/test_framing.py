@@ -169,11 +169,11 @@ async def test_another_method_is_told_which_there_are() -> None:
     async with house(works=False) as opened:
         halt = await opened.call("PATCH", "/v1/halt")
         imported = await opened.call("GET", "/v1/threads/import")
-        thread = await opened.call("DELETE", "/v1/threads/th_1")
+        thread = await opened.call("PUT", "/v1/threads/th_1")
 
     assert (halt.status, halt.headers["Allow"]) == (405, "DELETE, GET, HEAD, PUT")
     assert (imported.status, imported.headers["Allow"]) == (405, "POST")
-    assert (thread.status, thread.headers["Allow"]) == (405, "GET, HEAD")
+    assert (thread.status, thread.headers["Allow"]) == (405, "DELETE, GET, HEAD")
     assert thread.problem == "method-not-allowed"
 
 

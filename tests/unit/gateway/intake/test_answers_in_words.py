@@ -250,11 +250,11 @@ def test_option_in_polite_words_can_be_chosen() -> None:
 @pytest.mark.parametrize("text", ["hi, " * 50_000, "no" * 100_000, "\n" * 20_000, "no, " * 30_000])
 def test_long_text_is_read_in_no_time(text: str) -> None:
     """Mail holds up to 100 KB of words."""
-    start = time.perf_counter()
+    start = time.process_time()
     read_words(APPROVAL, text)
     read_words(choice("red", "blue"), text)
 
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 def test_what_is_wanted_is_said_in_words() -> None:
