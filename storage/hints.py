@@ -18,12 +18,12 @@ DELIVERIES = "deliveries"
 HALT = Hint("halt", 0)
 
 
-def is_news(commit: Commit) -> bool:
+def _is_news(commit: Commit) -> bool:
     """Tell whether others should hear of the thread: it has grown, or is due."""
     return bool(commit.events) or _wakes(commit)
 
 
-def makes_due(commit: Commit) -> bool:
+def _makes_due(commit: Commit) -> bool:
     """Tell whether somebody may claim the thread now, unless the commit itself has leased it."""
     is_held = commit.epoch is not None and not commit.release
     return _wakes(commit) and not is_held
@@ -36,8 +36,8 @@ def _wakes(commit: Commit) -> bool:
 def hints_of(commit: Commit, done: Committed) -> list[Hint]:
     """Make the hints of a commit that was written; what it has leased needs no one's look."""
     hints: list[Hint] = []
-    if is_news(commit):
-        is_due = done.epoch is None and makes_due(commit)
+    if _is_news(commit):
+        is_due = done.epoch is None and _makes_due(commit)
         hints.append(Hint(commit.thread, done.seq, commit.status or "", is_due))
     if len(commit.deliveries) > len(done.deliveries):
         hints.append(Hint(DELIVERIES, 0))

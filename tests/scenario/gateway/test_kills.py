@@ -23,7 +23,6 @@ from tests.scenario.gateway.stubborn_customer import Customer, Promises, at_rest
 pytestmark = pytest.mark.timeout(180)
 
 LONGEST_STORY = 60
-CUSTOMERS = 8
 PATIENCE = 60.0
 THREADS = "SELECT count(*) FROM threads"
 
